@@ -110,6 +110,20 @@ git ls-files -z -- '*.swift' '*.c' '*.h' '*.sh' ':!*.pb.swift' ':!*.grpc.swift' 
   violation "$file: $lines lines; past 500, look for a second idea"
 done
 
+# Each page of the documentation is read alone: a public declaration's comment does not begin with what a neighbour's says.
+for directory in Sources/SharedTable*/; do
+  find "$directory" -name '*.swift' -exec awk '
+    FNR == 1 { inside = 0; same = 0 }
+    /^ *\/\/\// { if (!inside) same = /^ *\/\/\/ The same/ ? FNR : 0; inside = 1; next }
+    { inside = 0 }
+    same && /^ *@[^ ]*( @[^ ]*)* *$/ { next }
+    same { if (/^ *([@a-z][^ ]* +)*public /) print FILENAME ":" same; same = 0 }' {} +
+done | sort >"$violations.same"
+while read -r place; do
+  violation "$place: a public comment that begins with \"The same\" is read without its neighbour; say what it is"
+done <"$violations.same"
+rm -f "$violations.same"
+
 # A label of a memory-order comment (PAIR or ORDER) is in the code, in a model and in Models/README.md's first table; or
 # in the second (outside the models: in no model) or the third (ahead of the code: not in the code).
 labels() { grep -rhoE '(PAIR|ORDER) [a-z][a-z-]*' "$@" | sort -u; }
@@ -175,4 +189,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, floors, the format's lists, designs, sizes, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"
+echo "tidy: imports, floors, the format's lists, designs, sizes, public comments, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"

@@ -49,7 +49,7 @@
       }
     }
 
-    /// The same for asynchronous code: suspends.
+    /// As the awaited form of `Table.barrier(timeout:_:)`: suspends.
     nonisolated(nonsending) public func barrier<R: Sendable>(
       timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
     ) async throws -> R {

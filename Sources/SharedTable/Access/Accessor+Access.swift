@@ -37,7 +37,7 @@ extension ReadAccessor where Output: Sendable {
     try AccessSection.submit(self, on: table, timeout: timeout)
   }
 
-  /// The same, with the result handed to `completion` on a queue, if it was begun.
+  /// Runs the accessor in one read section on another thread, and hands the result to `completion` on a queue, if it was begun.
   @discardableResult
   public func accessAsync(
     on table: Table? = nil, timeout: Duration? = nil, queue: DispatchQueue,
@@ -90,7 +90,7 @@ extension Accessor where Output: Sendable {
     try AccessSection.submit(self, on: table, timeout: timeout)
   }
 
-  /// The same, with the result handed to `completion` on a queue, if it was begun.
+  /// Runs the accessor in one barrier on another thread, and hands the result to `completion` on a queue, if it was begun.
   @discardableResult
   public func accessAsync(
     on table: Table? = nil, timeout: Duration? = nil, queue: DispatchQueue,

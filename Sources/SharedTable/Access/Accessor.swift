@@ -14,7 +14,7 @@ public struct Accessor<Output>: TableAccessor {
     self.body = body
   }
 
-  /// The same for a barrier.
+  /// The accessor itself: it runs in a barrier already.
   public var promoted: Accessor<Output> { self }
 
   /// An accessor that touches no guarded value and gives `output`: a constant in a composition.

@@ -14,7 +14,7 @@ public struct ReadAccessor<Output>: TableAccessor {
     plan = ReadPlan(scope, look: look, body)
   }
 
-  /// The same for a barrier.
+  /// An accessor that does what this one does, in a barrier instead of a read section.
   public var promoted: Accessor<Output> { Accessor(scope, body) }
 
   /// An accessor that touches no guarded value and gives `output`: a constant in a composition.

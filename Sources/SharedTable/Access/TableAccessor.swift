@@ -3,6 +3,6 @@ public protocol TableAccessor<Output>: Sendable {
   /// What a run gives.
   associatedtype Output
 
-  /// The same as an accessor that runs in a barrier.
+  /// An accessor that does what this one does, and runs in a barrier.
   var promoted: Accessor<Output> { get }
 }

@@ -32,7 +32,9 @@ extension SharedCache {
     try place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 
-  /// The same for async code: suspends, and keeps no thread of the task's waiting. Ends early with `CancellationError`, within some
+  /// The value of a key, for async code. If there is none, one caller on the host computes and stores it, and other callers wait meanwhile.
+  ///
+  /// Suspends, and keeps no thread of the task's waiting. Ends early with `CancellationError`, within some
   /// 100 ms, if the task is cancelled while another computes; in the rwlock variant when a barrier that is in the way has
   /// ended. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs are barriers: ask for the value in a `@concurrent` function.
   nonisolated(nonsending) public func value(

@@ -49,7 +49,9 @@ public struct SharedOnce<Value: TableValue>: Sendable {
     try place.missingValue(timeout: timeout, compute)
   }
 
-  /// The same for async code: suspends, and keeps no thread of the task's waiting. Ends early with `CancellationError`, within some
+  /// The value, for async code; if there is none, makes it.
+  ///
+  /// Suspends, and keeps no thread of the task's waiting. Ends early with `CancellationError`, within some
   /// 100 ms, if the task is cancelled while another makes the value; in the rwlock variant when a barrier that is in the way
   /// has ended. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs are barriers: ask for the value in a `@concurrent` function.
   nonisolated(nonsending) public func value(

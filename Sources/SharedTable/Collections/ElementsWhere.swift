@@ -13,7 +13,7 @@ extension SharedDictionary {
     try table.read(timeout: timeout) { view in try first(in: view, where: predicate) }
   }
 
-  /// The same in a section; in a barrier, `predicate` must not write.
+  /// An element for which `predicate` holds, as a section sees them; nil if there is none. In a barrier, `predicate` must not write.
   @inlinable
   public func first(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Key, Value) throws -> Bool
@@ -58,7 +58,7 @@ extension SharedDictionary {
     try store.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }
 
-  /// The same as part of a barrier; `predicate` must not write.
+  /// Removes the elements for which `predicate` holds, as part of a barrier; `predicate` must not write.
   @discardableResult
   @inlinable
   public func removeAll(in tx: inout Transaction, where predicate: (Key, Value) throws -> Bool) throws -> Int {
@@ -81,7 +81,7 @@ extension SharedSet {
     try table.read(timeout: timeout) { view in try first(in: view, where: predicate) }
   }
 
-  /// The same in a section; in a barrier, `predicate` must not write.
+  /// An element for which `predicate` holds, as a section sees them; nil if there is none. In a barrier, `predicate` must not write.
   @inlinable
   public func first(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
@@ -126,7 +126,7 @@ extension SharedSet {
     try store.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }
 
-  /// The same as part of a barrier; `predicate` must not write.
+  /// Removes the elements for which `predicate` holds, as part of a barrier; `predicate` must not write.
   @discardableResult
   @inlinable
   public func removeAll(in tx: inout Transaction, where predicate: (Element) throws -> Bool) throws -> Int {
@@ -163,7 +163,8 @@ extension SharedArray {
     try table.read(timeout: timeout) { view in try firstIndex(in: view, where: predicate) }
   }
 
-  /// The same in a section; in a barrier, `predicate` must not write.
+  /// The index of the first element for which `predicate` holds, as a section sees them; nil if there is none. In a barrier, `predicate` must
+  /// not write.
   @inlinable
   public func firstIndex(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
@@ -194,7 +195,7 @@ extension SharedArray {
     try tree.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }
 
-  /// The same as part of a barrier; `predicate` must not write.
+  /// Removes the elements for which `predicate` holds, as part of a barrier; `predicate` must not write. The others keep their order.
   @discardableResult
   @inlinable
   public func removeAll(in tx: inout Transaction, where predicate: (Element) throws -> Bool) throws -> Int {

@@ -7,7 +7,7 @@ extension SharedArray {
     try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe tree.append(bytes, timeout: timeout) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Adds an element at the end, as part of a barrier; throws what the transaction throws.
   @inlinable
   public func append(_ element: Element, in tx: inout Transaction) throws(TableError) {
     try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe tree.append(bytes, in: &tx) }
@@ -21,7 +21,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try append(run, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Appends many elements as part of a barrier; throws what the transaction throws.
   @inlinable
   public func append(contentsOf elements: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try append(try ArrayLeaf(elements, for: tree), in: &tx)
@@ -40,7 +40,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try insert(element, at: index, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Inserts an element before the one at an index, as part of a barrier; throws what the transaction throws.
   @inlinable
   public func insert(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
@@ -57,7 +57,7 @@ extension SharedArray {
     }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Replaces the element at an index, as part of a barrier; throws what the transaction throws.
   @inlinable
   public func set(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
     try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe tree.set(bytes, at: index, in: &tx) }
@@ -75,7 +75,7 @@ extension SharedArray {
     try tree.place.barrier(timeout) { tx in try mutate(at: index, in: &tx, body) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Changes the element at an index in place, as part of a barrier; throws what the transaction throws.
   @discardableResult
   @inlinable
   public func mutate<R>(
@@ -95,7 +95,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try remove(at: index, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes the element at an index and returns it, as part of a barrier; throws what the transaction throws.
   @discardableResult
   @inlinable
   public func remove(at index: Int, in tx: inout Transaction) throws(TableError) -> Element {
@@ -110,7 +110,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try popFirst(in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes the first element and returns it, as part of a barrier; nil if there is none. Throws what the transaction throws.
   @inlinable
   public func popFirst(in tx: inout Transaction) throws(TableError) -> Element? {
     try count(in: tx) == 0 ? nil : remove(at: 0, in: &tx)
@@ -123,7 +123,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try removeFirst(count, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes the first elements, so many, as part of a barrier; throws what the transaction throws.
   @inlinable
   public func removeFirst(_ count: Int, in tx: inout Transaction) throws(TableError) {
     let all = try self.count(in: tx)
@@ -138,7 +138,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try popLast(in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes the last element and returns it, as part of a barrier; nil if there is none. Throws what the transaction throws.
   @inlinable
   public func popLast(in tx: inout Transaction) throws(TableError) -> Element? {
     let count = try count(in: tx)
@@ -151,7 +151,7 @@ extension SharedArray {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes all elements and the array's type as part of a barrier; throws what the transaction throws.
   @inlinable
   public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.removeAll(in: &tx) }
 }

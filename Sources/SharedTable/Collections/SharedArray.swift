@@ -46,7 +46,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
     }
   }
 
-  /// The same in a section.
+  /// The number of elements, as a section sees it.
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try tree.state(in: section).count
   }

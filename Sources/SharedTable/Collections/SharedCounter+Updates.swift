@@ -17,7 +17,7 @@ extension SharedCounter {
     try number.waitUntil(timeout: timeout, predicate)
   }
 
-  /// The same for asynchronous code: suspends, and blocks no thread.
+  /// Waits until `predicate` is true of the count, and returns that. Suspends the task, and blocks no thread.
   /// - Throws: also `CancellationError`, promptly, when the task is cancelled.
   @discardableResult
   public func waitUntil(

@@ -29,7 +29,7 @@ public struct SharedCounter: Sendable {
     get throws(TableError) { try number.value }
   }
 
-  /// The same in a section.
+  /// The count, as a section sees it.
   public func value(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try number.value(in: section)
   }
@@ -41,7 +41,7 @@ public struct SharedCounter: Sendable {
     try number.increment(by: amount, timeout: timeout)
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Adds as part of a barrier, and returns the sum; throws what the transaction throws.
   @discardableResult
   public func increment(by amount: Int = 1, in tx: inout Transaction) throws(TableError) -> Int {
     try number.increment(by: amount, in: &tx)
@@ -50,7 +50,7 @@ public struct SharedCounter: Sendable {
   /// Sets the count to 0 and returns what it was, in one barrier: nothing is counted twice or not at all.
   public func reset(timeout: Duration? = nil) throws(TableError) -> Int { try number.exchange(0, timeout: timeout) }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Sets the count to 0 as part of a barrier, and returns what it was; throws what the transaction throws.
   public func reset(in tx: inout Transaction) throws(TableError) -> Int {
     try number.exchange(0, in: &tx)
   }

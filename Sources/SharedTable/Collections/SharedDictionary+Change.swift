@@ -36,7 +36,7 @@ extension SharedDictionary {
     }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Stores a value as part of a barrier and returns the one before; nil if there was none. Throws what the transaction throws.
   @discardableResult
   @inlinable
   public func updateValue(_ value: Value, forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
@@ -52,7 +52,7 @@ extension SharedDictionary {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeValue(forKey: key, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes a key as part of a barrier and returns its value; nil if there was none. Throws what the transaction throws.
   @discardableResult
   @inlinable
   public func removeValue(forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
@@ -83,7 +83,7 @@ extension SharedDictionary {
     try store.place.barrier(timeout) { tx in try mutate(key, default: defaultValue(), in: &tx, body) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Changes a value in place as part of a barrier; an absent one begins as `defaultValue`. Throws what the transaction throws.
   @discardableResult
   @inlinable
   public func mutate<R>(
@@ -105,7 +105,7 @@ extension SharedDictionary {
     try store.place.barrier(timeout) { tx in try mutate(key, in: &tx, body) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Changes a value in place as part of a barrier: nil is an absent one, and setting nil removes it. Throws what the transaction throws.
   @discardableResult
   @inlinable
   public func mutate<R>(_ key: Key, in tx: inout Transaction, _ body: (inout Value?) throws -> R) throws -> R {
@@ -133,7 +133,7 @@ extension SharedDictionary {
     try store.place.barrier(timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Stores many elements as part of a barrier; throws what the transaction throws.
   @inlinable
   public func merge(
     _ elements: some Sequence<(Key, Value)>, in tx: inout Transaction,
@@ -166,7 +166,7 @@ extension SharedDictionary {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes all elements and the dictionary's type as part of a barrier; throws what the transaction throws.
   @inlinable
   public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

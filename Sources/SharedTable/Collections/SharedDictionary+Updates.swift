@@ -29,7 +29,8 @@ extension SharedDictionary {
     }
   }
 
-  /// The same for asynchronous code: suspends, and blocks no thread.
+  /// Waits until `predicate` is true of a key's value, and returns that; nil stands for an absent or expired one. Suspends the task, and
+  /// blocks no thread.
   /// - Throws: also `CancellationError`, promptly, when the task is cancelled.
   @discardableResult
   public func waitUntil(

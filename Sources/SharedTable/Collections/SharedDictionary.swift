@@ -56,7 +56,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   @inlinable
   public func contains(_ key: Key) throws(TableError) -> Bool { try store.contains(key) }
 
-  /// The same in a section.
+  /// Whether the key is there, as a section sees it.
   @inlinable
   public func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
@@ -71,7 +71,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// The same in a section.
+  /// The number of elements, as a section sees it.
   @inlinable
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try store.count(in: section)

@@ -28,7 +28,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   @inlinable
   public func contains(_ element: Element) throws(TableError) -> Bool { try store.contains(element) }
 
-  /// The same in a section.
+  /// Whether the element is there, as a section sees it.
   @inlinable
   public func contains(
     _ element: Element, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
@@ -43,7 +43,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     }
   }
 
-  /// The same in a section.
+  /// The number of elements, as a section sees it.
   @inlinable
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try store.count(in: section)
@@ -142,7 +142,7 @@ extension SharedSet {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try insert(element, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Puts an element in, as part of a barrier; throws what the transaction throws.
   @discardableResult
   @inlinable
   public func insert(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
@@ -159,7 +159,7 @@ extension SharedSet {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try remove(element, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Takes an element out, as part of a barrier; throws what the transaction throws.
   @discardableResult
   @inlinable
   public func remove(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
@@ -174,7 +174,7 @@ extension SharedSet {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try formUnion(other, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Inserts all of `other` as part of a barrier; throws what the transaction throws.
   @inlinable
   public func formUnion(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try store.set(other.lazy.map { (key: $0, value: true) }, in: &tx)
@@ -188,7 +188,7 @@ extension SharedSet {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try subtract(other, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes all of `other` as part of a barrier; throws what the transaction throws.
   @inlinable
   public func subtract(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try store.remove(other, in: &tx)
@@ -206,7 +206,7 @@ extension SharedSet {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Removes all elements and the set's type as part of a barrier; throws what the transaction throws.
   @inlinable
   public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

@@ -26,7 +26,8 @@ extension SharedValue {
     try table.waitUntil(name, as: Value.self, timeout: timeout) { try predicate($0 ?? defaultValue) } ?? defaultValue
   }
 
-  /// The same for asynchronous code: suspends, and blocks no thread.
+  /// Waits until `predicate` is true of the value, and returns that; an absent or expired one is the default. Suspends the task, and blocks
+  /// no thread.
   /// - Throws: also `CancellationError`, promptly, when the task is cancelled.
   @discardableResult
   public func waitUntil(

@@ -70,7 +70,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
     try withBarrier(timeout) { tx throws(TableError) in try remove(in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Forgets the value as part of a barrier: from then on it is the default. Throws what the transaction throws.
   @discardableResult
   @inlinable
   public func remove(in tx: inout Transaction) throws(TableError) -> Bool {
@@ -146,7 +146,7 @@ extension SharedValue {
     try withBarrier(timeout) { tx throws(TableError) in try exchange(value, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Replaces the value as part of a barrier and returns the one before; throws what the transaction throws.
   @inlinable
   public func exchange(_ value: Value, in tx: inout Transaction) throws(TableError) -> Value {
     let (original, expires) = try look(in: tx)
@@ -166,7 +166,7 @@ extension SharedValue {
     }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Replaces the value if it equals `expected`, as part of a barrier; throws what the transaction throws.
   @discardableResult
   @inlinable
   public func compareExchange(
@@ -189,7 +189,7 @@ extension SharedValue where Value: FixedWidthInteger {
     try withBarrier(timeout) { tx throws(TableError) in try increment(by: amount, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Adds as part of a barrier, and returns the sum; throws what the transaction throws.
   @discardableResult @inlinable
   public func increment(by amount: Value = 1, in tx: inout Transaction) throws(TableError) -> Value {
     try replace(in: &tx) { $0.addingReportingOverflow(amount) }

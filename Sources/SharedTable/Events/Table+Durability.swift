@@ -31,7 +31,7 @@ extension Table {
     }
   }
 
-  /// The same for asynchronous code: suspends, and blocks no thread.
+  /// Waits until every barrier up to `version` is on the disk. Suspends the task, and blocks no thread.
   /// - Throws: as the blocking form, but `wouldDeadlock`; `system` if no thread can be started that waits; `CancellationError`, promptly, when the
   ///   task is cancelled.
   nonisolated(nonsending) public func waitUntilDurable(_ version: UInt64, timeout: Duration? = nil) async throws {
@@ -96,7 +96,9 @@ extension Table {
     return result
   }
 
-  /// The same for asynchronous code: waits for its turn as the awaited form of `barrier` does, and suspends until the barrier is
+  /// Runs a barrier from asynchronous code, and returns when it is on the disk.
+  ///
+  /// Waits for its turn as the awaited form of `barrier` does, and suspends until the barrier is
   /// on the disk.
   /// - Throws: what an asynchronous barrier throws, with nothing changed. `notDurable` if the barrier *is committed* and not known to
   ///   be on the disk, also when the task was cancelled meanwhile.

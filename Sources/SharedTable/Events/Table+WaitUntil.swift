@@ -41,7 +41,10 @@ extension Table {
     }
   }
 
-  /// The same for asynchronous code: suspends, and blocks no thread. Where a `get` would have to wait for a barrier
+  /// Waits until `predicate` is true of a key's value, and returns that value; nil stands for an absent or expired one. Suspends the task, and
+  /// blocks no thread.
+  ///
+  /// Where a `get` would have to wait for a barrier
   /// (rwlock variant), it looks again when that is over.
   /// - Throws: also `CancellationError`, promptly, when the task is cancelled; `system` if no thread can be started that watches the table.
   ///   `wouldDeadlock` in a ``HostActor`` over the same table, where ``updates(forKey:as:)`` serves.

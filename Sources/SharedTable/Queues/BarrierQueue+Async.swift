@@ -57,7 +57,7 @@ extension BarrierQueue {
     WorkItem(try submitBarrier(timeout, flags) { tx in WorkValue.of(try body(&tx)) }, of: self)
   }
 
-  /// The same of a closure without a result, at a lower cost.
+  /// Submits a barrier whose closure has no result, at a lower cost than one with a result.
   @discardableResult @inlinable
   public func async(
     flags: BarrierFlags, timeout: Duration? = nil,

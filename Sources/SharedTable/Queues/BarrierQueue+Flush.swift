@@ -28,7 +28,7 @@ extension BarrierQueue {
     }
   }
 
-  /// The same, while the task is suspended.
+  /// Waits until all work submitted before has ended, while the task is suspended.
   /// - Throws: `CancellationError` if the task is cancelled before its turn; `forked`.
   public func flush() async throws {
     try checkProcess()

@@ -61,7 +61,7 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// The same if a condition holds of the key as this barrier sees it.
+  /// Stores bytes as a value of a given type if a condition holds of the key as this barrier sees it.
   /// - Returns: whether it held and the value was stored.
   /// - Throws: as ``set(_:_:expires:)``.
   @discardableResult
