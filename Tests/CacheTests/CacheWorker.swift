@@ -14,7 +14,7 @@ func cacheWorker(_ table: Table, limit: Int = 100) throws -> WorkerProcess {
 
 /// What is wrong with the ledger of the cache "c".
 func problems(_ table: Table) throws -> [String] {
-  try table.read { view in try view.cacheProblems("c") }
+  try table.read { view in try view.cacheProblems("c", reportsLinesWithoutElement: true) }
 }
 
 /// Runs `body` on so many threads at once.

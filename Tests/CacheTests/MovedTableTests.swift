@@ -61,7 +61,7 @@ import Testing
       #expect(try cache.totalCost == (0..<200).reduce(0) { $0 + 100 + $1 } - 103 + 7)
       #expect(try cache.remove(4))
       #expect(try cache.count == 199)
-      #expect(try table.read { view in try view.cacheProblems("c") } == [])
+      #expect(try problems(table) == [])
     }
   }
 
@@ -70,7 +70,7 @@ import Testing
       for key in 1000..<1200 { try cache.set(key, key) }
       let elements = try (0..<1200).count { try cache[$0] != nil }
       #expect(try cache.count == 200 && elements == 200)
-      #expect(try table.read { view in try view.cacheProblems("c") } == [])
+      #expect(try problems(table) == [])
     }
   }
 
@@ -91,7 +91,7 @@ import Testing
       #expect(try cache[-1] == 7)
       let count = try cache.count
       #expect(count > 1_000 && count <= 10_001)
-      #expect(try table.read { view in try view.cacheProblems("c") } == [])
+      #expect(try problems(table) == [])
       try cache.removeAll()
       #expect(try cache.count == 0 && cache[9_999] == nil)
     }
@@ -112,7 +112,7 @@ import Testing
       #expect(try cache.count == 50)
       try cache.set(3, 33)
       #expect(try cache.count == 50 && table.entry(forKey: "c")?.bytes.count == 72)
-      #expect(try table.read { view in try view.cacheProblems("c") } == [])
+      #expect(try problems(table) == [])
     }
   }
 }

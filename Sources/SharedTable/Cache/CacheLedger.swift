@@ -19,7 +19,7 @@ struct CacheLedger {
   static let sparsePage: UInt64 = 16
 
   /// The ledger as the barrier sees it; a new one if there is none.
-  /// - Throws: `typeMismatch` if something else has the cache's name; `damaged` if it cannot be right: ``rebuild(_:)`` it.
+  /// - Throws: `typeMismatch` if something else has the cache's name; `damaged` if it cannot be right: ``rebuild(_:costsOf:_:)`` it.
   init(_ core: CacheCore, _ tx: borrowing Transaction) throws(TableError) {
     self.init(new: core)
     if let found = try tx.find(names.headKey) {

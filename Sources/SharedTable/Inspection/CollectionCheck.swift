@@ -84,7 +84,7 @@ struct CollectionCheck {
   }
 
   private static func problems(ofCache name: String, _ view: borrowing ReadView) throws -> [String] {
-    counted(try view.cacheProblems(name, reportsLinesWithoutElement: false))
+    counted(try view.cacheProblems(name))
   }
 
   /// The same sentence once, with how often.
