@@ -24,11 +24,7 @@ extension Table {
   ///   this table on this thread; `unlinked`, `forked`.
   @available(*, noasync, message: "blocks the thread; call it from one of your own")
   public func waitUntilDurable(_ version: UInt64, timeout: Duration? = nil) throws(TableError) {
-    do {
-      try segment.waitUntilDurable(version, timeoutNanoseconds: nanoseconds(timeout))
-    } catch {
-      throw named(error)
-    }
+    try naming(try segment.waitUntilDurable(version, timeoutNanoseconds: nanoseconds(timeout)))
   }
 
   /// Waits until every barrier up to `version` is on the disk. Suspends the task, and blocks no thread.

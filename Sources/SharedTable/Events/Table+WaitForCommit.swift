@@ -16,10 +16,6 @@ extension Table {
   ///   the table was dropped, `forked`.
   @available(*, noasync, message: "blocks the thread; use changes(after:prefix:)")
   public func waitForCommit(after version: UInt64, timeout: Duration? = nil) throws(TableError) -> Bool {
-    do {
-      return try segment.waitForCommit(after: version, timeoutNanoseconds: nanoseconds(timeout))
-    } catch {
-      throw named(error)
-    }
+    try naming(try segment.waitForCommit(after: version, timeoutNanoseconds: nanoseconds(timeout)))
   }
 }

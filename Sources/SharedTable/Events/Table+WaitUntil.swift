@@ -21,23 +21,16 @@ extension Table {
     _ key: some TableKey, as type: T.Type = T.self, timeout: Duration? = nil, _ predicate: (T?) throws -> Bool
   ) throws -> T? {
     let deadline = Deadline(nanoseconds(timeout))
-    do throws(EngineError) {
-      // Says at once that it would wait for its own thread.
-      _ = try segment.waitForCommit(after: 0, timeoutNanoseconds: 0)
-    } catch {
-      throw named(error)
-    }
+    // Says at once that it would wait for its own thread.
+    _ = try naming(try segment.waitForCommit(after: 0, timeoutNanoseconds: 0))
     while true {
       let version = segment.committed
       let look = try look(key, as: type, timeoutNanoseconds: deadline.leftNanoseconds)
       if try predicate(look.value) { return look.value }
       guard !deadline.isPast else { throw tooLate(key) }
-      do throws(EngineError) {
-        _ = try segment.waitForCommit(
-          after: version, timeoutNanoseconds: min(deadline.leftNanoseconds, look.lastsNanoseconds))
-      } catch {
-        throw named(error)
-      }
+      _ = try naming(
+        try segment.waitForCommit(
+          after: version, timeoutNanoseconds: min(deadline.leftNanoseconds, look.lastsNanoseconds)))
     }
   }
 

@@ -11,7 +11,7 @@ public final class Snapshot: Sendable {
 
   init(_ table: Table) throws(TableError) {
     self.table = table
-    do { long = try LongSnapshot(table.segment) } catch { throw table.named(error) }
+    long = try table.naming(try LongSnapshot(table.segment))
   }
 
   /// The version that it shows.

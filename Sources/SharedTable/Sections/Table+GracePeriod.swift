@@ -18,11 +18,7 @@ extension Table {
     try beginBarrier(timeout)
     let version = segment.versionInBarrier
     segment.commitBarrier()
-    do throws(EngineError) {
-      try segment.waitForReaders(before: version, timeoutNanoseconds: wait.leftNanoseconds)
-    } catch {
-      throw named(error)
-    }
+    try naming(try segment.waitForReaders(before: version, timeoutNanoseconds: wait.leftNanoseconds))
   }
 
   /// Runs `body` as `barrier(timeout:_:)` does, and returns when no read section that began before it committed is

@@ -36,25 +36,25 @@ extension Table.Administration {
   /// The limits in force. Never blocks.
   /// - Throws: `notPermitted` (observer), `forked`.
   public func limits() throws(TableError) -> Table.Limits {
-    do { return try segment.limits() } catch { throw table.named(error) }
+    try table.naming(try segment.limits())
   }
 
   /// Changes the limits of the running table; they hold from the next barrier on. Never blocks.
   /// - Throws: `notPermitted` for a limbo budget below 0, with nothing changed, and for an observer; `forked`.
   public func setLimits(_ limits: Table.Limits) throws(TableError) {
-    do { try segment.setLimits(limits) } catch { throw table.named(error) }
+    try table.naming(try segment.setLimits(limits))
   }
 
   /// The owner, group and mode by which the system lets a process open the table. A system call; never blocks. For observers, too.
   /// - Throws: `system`.
   public func rights() throws(TableError) -> Table.Rights {
-    do { return try segment.rights() } catch { throw table.named(error) }
+    try table.naming(try segment.rights())
   }
 
   /// Changes the owner, group and mode. A process that has the table open keeps it. Some system calls; never blocks.
   /// - Throws: `notPermitted` for a mode that the protocol cannot keep, if the system refuses, and for an observer; `forked`.
   public func setRights(_ rights: Table.Rights) throws(TableError) {
-    do { try segment.setRights(rights) } catch { throw table.named(error) }
+    try table.naming(try segment.setRights(rights))
   }
 
   /// Whether the name still leads to this table. False after someone outside unlinked or replaced it: from then on
@@ -65,7 +65,7 @@ extension Table.Administration {
   /// A system call; never blocks.
   /// - Throws: `notPermitted` (observer), `system`, `forked`.
   public func options() throws(TableError) -> Table.Options {
-    do { return try segment.options() } catch { throw table.named(error) }
+    try table.naming(try segment.options())
   }
 
   // MARK: - Memory
@@ -82,7 +82,7 @@ extension Table.Administration {
   /// - Throws: `forked`.
   @discardableResult
   public func backAllByHugePages() throws(TableError) -> Int {
-    do { return try segment.backAllByHugePages() } catch { throw table.named(error) }
+    try table.naming(try segment.backAllByHugePages())
   }
 
   /// Gives memory that the table does not need back to the system, a step at a time: 1 MiB or more at its end, from which
@@ -96,7 +96,7 @@ extension Table.Administration {
   /// - Returns: nil if a barrier was running.
   /// - Throws: `notPermitted` (observer), `wouldDeadlock` inside a section of this table on this thread, `damaged`, `forked`.
   public func shrink() throws(TableError) -> Table.Shrinking? {
-    do { return try IdleMaintenance(segment).shrink() } catch { throw table.named(error) }
+    try table.naming(try IdleMaintenance(segment).shrink())
   }
 
   /// Backs by huge pages what the table has grown by and nobody has backed so yet, at most 32 MiB, if it is to be
@@ -105,7 +105,7 @@ extension Table.Administration {
   /// - Throws: `forked`.
   @discardableResult
   public func backGrowthByHugePages() throws(TableError) -> Int {
-    do { return try IdleMaintenance(segment).backGrowthByHugePages() } catch { throw table.named(error) }
+    try table.naming(try IdleMaintenance(segment).backGrowthByHugePages())
   }
 
   /// What the table has claimed of its capacity, as its statistics say; costs a load.
@@ -122,7 +122,7 @@ extension Table.Administration {
   /// - Throws: `notPermitted` (observer), `wouldDeadlock` inside a section of this table on this thread, `damaged`, `forked`.
   @discardableResult
   public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
-    do { return try IdleMaintenance(segment).run(passes: passes) } catch { throw table.named(error) }
+    try table.naming(try IdleMaintenance(segment).run(passes: passes))
   }
 
   /// Withdraws what dead threads of killed processes still announce, and tells who they were. Never blocks.
@@ -130,7 +130,7 @@ extension Table.Administration {
   /// Nobody needs this for correctness: reclaiming does the same when a dead reader stands in its way.
   /// - Throws: `notPermitted` (observer), `forked`.
   public func clearDeadReaders() throws(TableError) -> [Table.Holder] {
-    do { return try segment.clearDeadReaders() } catch { throw table.named(error) }
+    try table.naming(try segment.clearDeadReaders())
   }
 
   /// One bounded step of a round that removes expired keys. Waits as `barrier(timeout:_:)` does if there are any.
@@ -145,13 +145,10 @@ extension Table.Administration {
   public func sweepExpired(
     _ sweep: inout Table.ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil
   ) throws(TableError) -> Int {
-    do {
-      return try ExpirySweeper(segment).step(
+    try table.naming(
+      try ExpirySweeper(segment).step(
         &sweep.cursor, subTables: subTables, limit: limit, timeoutNanoseconds: table.nanoseconds(timeout),
-        now: table.clock.now)
-    } catch {
-      throw table.named(error)
-    }
+        now: table.clock.now))
   }
 
   /// A round over the whole table that ends once `limit` expired keys were found: removes them in one barrier. The work grows with the

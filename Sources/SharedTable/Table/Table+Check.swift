@@ -7,7 +7,7 @@ extension Table {
   /// - Returns: what is wrong, one sentence each; empty if all is well.
   /// - Throws: what `barrier(timeout:_:)` throws.
   public func check(timeout: Duration = .seconds(60)) throws(TableError) -> [String] {
-    do { return try Checker(segment).run(timeoutNanoseconds: nanoseconds(timeout)) } catch { throw named(error) }
+    try naming(try Checker(segment).run(timeoutNanoseconds: nanoseconds(timeout)))
   }
 
   /// What a repair found and did.

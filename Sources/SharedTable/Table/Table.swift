@@ -72,6 +72,12 @@ public final class Table: Sendable {
   @usableFromInline
   func named(_ error: EngineError) -> TableError { TableError(error, table: name) }
 
+  /// What a call of the engine gives; gives its error this table's name. Where a section may run at any rate, `do` and `catch` stand
+  /// in place, so that nothing is called in between.
+  func naming<R>(_ call: @autoclosure () throws(EngineError) -> R) throws(TableError) -> R {
+    do throws(EngineError) { return try call() } catch { throw named(error) }
+  }
+
   @usableFromInline
   func nanoseconds(_ timeout: Duration?) -> UInt64 { timeout?.clampedNanoseconds ?? timeoutNanoseconds }
 }
