@@ -29,21 +29,22 @@ extension CacheCore {
     _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, if condition: Table.Condition,
     timeout: Duration?
   ) throws(TableError) -> Bool {
-    try unsafe withWrite(key, value, cost, expires) { write throws(TableError) in
-      try unsafe self.write(write, if: condition, timeout: timeout)
+    try unsafe withEncoded(key, value, cost, expires) { write throws(TableError) in
+      try unsafe storeInOwnBarrier(write, if: condition, timeout: timeout)
     }
   }
 
-  /// The same for a computed value. Returns whether it was stored.
+  /// Stores a computed value under a key in the table, if its claim still stands.
+  /// - Returns: whether it was stored.
   func store(
     _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, claim: ClaimRecord
   ) throws(TableError) -> Bool {
-    try unsafe withWrite(key, value, cost, expires) { write throws(TableError) in
-      try unsafe self.write(write, claim: claim)
+    try unsafe withEncoded(key, value, cost, expires) { write throws(TableError) in
+      try unsafe storeInOwnBarrier(write, claim: claim)
     }
   }
 
-  private func withWrite<Value: TableValue, R>(
+  private func withEncoded<Value: TableValue, R>(
     _ key: [UInt8], _ value: Value, _ cost: Int?, _ expires: Expiration,
     _ body: (CacheWrite) throws(TableError) -> R
   ) throws(TableError) -> R {
@@ -58,21 +59,23 @@ extension CacheCore {
   /// Stores an element if the condition holds, and evicts in the same barrier what it pushes out.
   /// - Returns: whether it did.
   @usableFromInline
-  func write(_ write: CacheWrite, if condition: Table.Condition, timeout: Duration?) throws(TableError) -> Bool {
+  func storeInOwnBarrier(
+    _ write: CacheWrite, if condition: Table.Condition, timeout: Duration?
+  ) throws(TableError) -> Bool {
     let cost = try unsafe checkedCost(write)
     guard case .always = condition, case .never = unsafe write.expires else {
-      return try unsafe writeGenerally(write, cost, if: condition, timeout)
+      return try unsafe storeInGeneralBarrier(write, cost, if: condition, timeout)
     }
-    return try unsafe overwrite(write, cost, timeout)
+    return try unsafe storeInDirectBarrier(write, cost, timeout)
   }
 
   @inline(never)
-  private func writeGenerally(
+  private func storeInGeneralBarrier(
     _ write: CacheWrite, _ cost: UInt64, if condition: Table.Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
     return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
-      try unsafe self.write(write, hash: hash, cost: cost, if: condition, &tx)
+      try unsafe store(write, hash: hash, cost: cost, if: condition, in: &tx)
     }
   }
 
@@ -81,9 +84,11 @@ extension CacheCore {
   ///
   /// No look for a claim on the key, which this write would have to end: who computes has found no element, and each write of the
   /// cache that adds one removes the claim in its barrier. If something else has stored the element meanwhile, whoever computes
-  /// finds that one, and stores nothing (``write(_:claim:)``).
+  /// finds that one, and stores nothing (``storeInOwnBarrier(_:claim:)``).
   @inline(__always)
-  private func overwrite(_ write: CacheWrite, _ cost: UInt64, _ timeout: Duration?) throws(TableError) -> Bool {
+  private func storeInDirectBarrier(
+    _ write: CacheWrite, _ cost: UInt64, _ timeout: Duration?
+  ) throws(TableError) -> Bool {
     // Before the barrier, which others wait for.
     let hash = segment.with { unsafe $0.hash(write.key) }
     let core = unsafe UncountedReference(self)
@@ -95,12 +100,12 @@ extension CacheCore {
         return true
       } generally: { tx throws(TableError) in
         try core.with { core throws(TableError) in
-          try unsafe core.write(write, hash: hash, cost: cost, if: .always, &tx)
+          try unsafe core.store(write, hash: hash, cost: cost, if: .always, in: &tx)
         }
       }
     } catch {
       return try withRoom(after: error, bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
-        try unsafe self.write(write, hash: hash, cost: cost, if: .always, &tx)
+        try unsafe store(write, hash: hash, cost: cost, if: .always, in: &tx)
       }
     }
   }
@@ -119,10 +124,11 @@ extension CacheCore {
     }
   }
 
-  /// A write as a part of a barrier.
+  /// Stores an element as a part of a barrier, if the condition holds.
+  /// - Returns: whether it did.
   @inline(never)
-  private func write(
-    _ write: CacheWrite, hash: UInt64, cost: UInt64, if condition: Table.Condition, _ tx: inout Transaction
+  private func store(
+    _ write: CacheWrite, hash: UInt64, cost: UInt64, if condition: Table.Condition, in tx: inout Transaction
   ) throws(TableError) -> Bool {
     if case .always = condition {
     } else if try !tx.holds(condition, unsafe RawKey(write.key)) {
@@ -136,23 +142,24 @@ extension CacheCore {
     if case .never = unsafe write.expires, try lists(hash, cost: cost, tx) {
       try unsafe tx.store(write.key, write.bytes, write.form, .never)
     } else {
-      try unsafe enter(write, hash: hash, cost: cost, &tx)
+      try unsafe storeUnlisted(write, hash: hash, cost: cost, in: &tx)
     }
     return true
   }
 
-  private func enter(
-    _ write: CacheWrite, hash: UInt64, cost: UInt64, _ tx: inout Transaction
+  /// Stores an element that the ledger does not list as it is to be.
+  private func storeUnlisted(
+    _ write: CacheWrite, hash: UInt64, cost: UInt64, in tx: inout Transaction
   ) throws(TableError) {
     try withLedger(&tx) { tx, ledger throws(TableError) in
-      try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
+      try unsafe storeAndList(write, hash: hash, cost: cost, in: &tx, &ledger)
     }
   }
 
   /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since. Nor if there is an
   /// element, which something else than the cache has stored since: it is the newer one.
   /// - Returns: whether it was stored.
-  private func write(_ write: CacheWrite, claim: ClaimRecord) throws(TableError) -> Bool {
+  private func storeInOwnBarrier(_ write: CacheWrite, claim: ClaimRecord) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
     let claimKey = unsafe names.claim(ofElement: write.key)
@@ -160,13 +167,14 @@ extension CacheCore {
       guard try tx.releaseClaim(claimKey, claim), claim.epoch == ledger.head.epoch,
         try !tx.contains(unsafe RawKey(write.key))
       else { return false }
-      try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
+      try unsafe storeAndList(write, hash: hash, cost: cost, in: &tx, &ledger)
       return true
     }
   }
 
-  private func put(
-    _ write: CacheWrite, hash: UInt64, cost: UInt64, _ tx: inout Transaction, _ ledger: inout CacheLedger
+  /// Lists an element in the ledger, evicts what it pushes out, and stores it.
+  private func storeAndList(
+    _ write: CacheWrite, hash: UInt64, cost: UInt64, in tx: inout Transaction, _ ledger: inout CacheLedger
   ) throws(TableError) {
     let expiry = unsafe write.expires.nanoseconds(now: tx.now)
     try ledger.enter(hash, cost: cost, expiry: expiry, &tx)

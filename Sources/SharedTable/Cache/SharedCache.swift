@@ -141,7 +141,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
       try unsafe value.withTableBytes { bytes throws(TableError) in
         let write = unsafe CacheWrite(
           key: key, bytes: bytes, form: StoredForm(of: Value.self), cost: cost, expires: expiration(expires))
-        return try unsafe core.write(write, if: condition, timeout: timeout)
+        return try unsafe core.storeInOwnBarrier(write, if: condition, timeout: timeout)
       }
     }
   }
