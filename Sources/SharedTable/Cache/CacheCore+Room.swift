@@ -20,7 +20,8 @@ extension CacheCore {
   }
 
   /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again; if the ledger contradicts
-  /// itself, makes it anew and starts over, once.
+  /// itself, makes it anew and tries again.
+  /// - Parameter bytes: how long the value is that is to be stored.
   @inline(__always)
   func withRoom<R>(
     bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
@@ -28,61 +29,78 @@ extension CacheCore {
     do throws(TableError) {
       return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
-      return try withRoom(after: error, bytes: bytes, timeout: timeout, body)
+      return try tryAgain(after: error, evictingFor: bytes, timeout, body)
     }
   }
 
-  /// The same after the barrier has failed for the first time.
-  @inline(never)
-  func withRoom<R>(
-    after failure: TableError, bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
-    do throws(TableError) {
-      return try healed(after: failure, timeout, body)
-    } catch {
-      return try makeRoom(after: error, bytes: bytes, timeout: timeout, body)
-    }
-  }
-
-  @inline(never)
-  private func makeRoom<R>(
-    after first: TableError, bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
-    var failure = first
-    var wanted = 16
-    while true {
-      // What a reader keeps, nobody's leaving gives back.
-      guard failure.mayFitAfterReclaiming else { throw failure }
-      guard bytes <= table.maximumValueLength, try evictSome(wanted, timeout: timeout) > 0 else { throw failure }
-      wanted = min(wanted * 2, 4096)
-      do throws(TableError) { return try healing(timeout, body) } catch { failure = error }
-    }
-  }
-
-  /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and starts over, once.
+  /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and tries again, once. Evicts nothing.
   @inline(__always)
-  func healing<R>(
+  func withSoundLedger<R>(
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
       return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
-      return try healed(after: error, timeout, body)
+      return try tryAgain(after: error, evictingFor: nil, timeout, body)
     }
   }
 
+  /// What helps a barrier of this cache's that has failed.
+  private enum Remedy {
+    case newLedger
+    case eviction
+  }
+
+  /// - Parameter isNew: the ledger was made anew for the attempt that has failed.
+  /// - Parameter bytes: how long the value is that is to be stored; nil: nothing is to be evicted.
+  /// - Throws: `error` if nothing helps.
+  private func remedy(
+    for error: TableError, ledgerIsNew isNew: Bool, evictingFor bytes: Int?
+  ) throws(TableError) -> Remedy {
+    if error.code == .damaged, !isNew { return .newLedger }
+    // What a reader keeps, nobody's leaving gives back.
+    guard let bytes, error.mayFitAfterReclaiming, bytes <= table.maximumValueLength else { throw error }
+    return .eviction
+  }
+
+  /// Runs `body` in further barriers after the first has failed, until one succeeds or nothing helps.
+  /// - Parameter bytes: how long the value is that is to be stored; nil: nothing is to be evicted.
   @inline(never)
-  private func healed<R>(
-    after failure: TableError, _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  func tryAgain<R>(
+    after first: TableError, evictingFor bytes: Int?, _ timeout: Duration?,
+    _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    guard failure.code == .damaged else { throw failure }
+    var failure = first
+    var isNew = false
+    var wanted = 16
+    while true {
+      switch try remedy(for: failure, ledgerIsNew: isNew, evictingFor: bytes) {
+      case .newLedger:
+        isNew = true
+        do throws(TableError) { try makeLedgerAnew(timeout) } catch {
+          failure = error
+          continue
+        }
+      case .eviction:
+        guard try evictSome(wanted, timeout: timeout) > 0 else { throw failure }
+        isNew = false
+        wanted = min(wanted * 2, 4096)
+      }
+      do throws(TableError) {
+        return try names.withBarrier(of: table, timeout: timeout, body)
+      } catch {
+        failure = error
+      }
+    }
+  }
+
+  private func makeLedgerAnew(_ timeout: Duration?) throws(TableError) {
     do throws(TableError) {
       try rebuildLedger(timeout, makesRoom: true)
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
       try rebuildLedgerInFullTable(timeout)
     }
-    return try names.withBarrier(of: table, timeout: timeout, body)
   }
 
   /// For a table that has no room for a second ledger beside the first one, or for what is evicted until the barrier ends: elements may count far
@@ -136,7 +154,7 @@ extension CacheCore {
   }
 
   private func evictSome(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
-    try healing(timeout) { tx throws(TableError) in
+    try withSoundLedger(timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
       var removed = 0
       while removed < count, ledger.head.count > 0 { removed += try ledger.evict(sparing: nil, &tx) }

@@ -104,7 +104,7 @@ extension CacheCore {
         }
       }
     } catch {
-      return try withRoom(after: error, bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
+      return try tryAgain(after: error, evictingFor: unsafe write.bytes.count, timeout) { tx throws(TableError) in
         try unsafe store(write, hash: hash, cost: cost, if: .always, in: &tx)
       }
     }
@@ -226,7 +226,7 @@ extension CacheCore {
   }
 
   private func removeAllAtOnce(_ timeout: Duration?) throws(TableError) {
-    try healing(timeout) { tx throws(TableError) in
+    try withSoundLedger(timeout) { tx throws(TableError) in
       try withLedger(&tx) { tx, ledger throws(TableError) in
         for index in 0..<ledger.head.pageCount {
           try ledger.load(index, tx)
