@@ -37,7 +37,7 @@ byte count[READERS];    /* the stripes */
 bool lock;              /* the queue's; below is under it */
 chan waiting = [N] of { byte, byte };
 bool turn[N];
-bool isGateClosed, isGateOrdered, isBarrierOn;
+bool isGateClosed, isGateOrdered, isTurnOfBarrier;
 byte reads, barriers;
 byte inside, alone;     /* for the assertions */
 byte atEnd;
@@ -53,7 +53,7 @@ inline acquire() {
        hasEntered = false;
 #endif
        if
-       :: hasEntered -> isGateClosed = true; gate = CLOSED; barriers++; isBarrierOn = true
+       :: hasEntered -> isGateClosed = true; gate = CLOSED; barriers++; isTurnOfBarrier = true
        :: else -> isGateOrdered = true
        fi;
        hasEntered = false
@@ -75,7 +75,7 @@ inline release() {
 /* SubmissionOrder.proceed */
 inline proceed() {
   do
-  :: isBarrierOn || empty(waiting) -> break
+  :: isTurnOfBarrier || empty(waiting) -> break
   :: else ->
        waiting ? <kind, who>;
        if
@@ -100,7 +100,7 @@ inline admitBarrier() {
   od;
 #endif
   if
-  :: isFree -> waiting ? kind, who; isBarrierOn = true; turn[who] = true
+  :: isFree -> waiting ? kind, who; isTurnOfBarrier = true; turn[who] = true
   :: else -> break
   fi;
   stripe = 0
@@ -154,9 +154,9 @@ proctype reader(byte me) {
             :: acquire();
                waiting ! READ, me;
 #ifdef AWAITED_UNSEEN
-               if :: len(waiting) == 1 && !isBarrierOn -> proceed() :: else fi;
+               if :: len(waiting) == 1 && !isTurnOfBarrier -> proceed() :: else fi;
 #else
-               if :: !isBarrierOn -> proceed() :: else fi;
+               if :: !isTurnOfBarrier -> proceed() :: else fi;
 #endif
                release();
                turn[me] -> turn[me] = false;
@@ -202,7 +202,7 @@ inline leave() {
 #endif
   if
   :: hasEntered -> hasEntered = false
-  :: else -> acquire(); isBarrierOn = false; barriers--; proceed(); release()
+  :: else -> acquire(); isTurnOfBarrier = false; barriers--; proceed(); release()
   fi
 }
 
@@ -236,7 +236,7 @@ proctype bringer(byte me) {
   if :: !isGateClosed -> isGateClosed = true; isGateOrdered = false; gate = CLOSED :: else fi;
   waiting ! BARRIER, me;
   /* behind others, or a barrier, it changes nothing for anybody */
-  if :: len(waiting) == 1 && !isBarrierOn -> proceed() :: else fi;
+  if :: len(waiting) == 1 && !isTurnOfBarrier -> proceed() :: else fi;
 #endif
   release();
   if
@@ -246,7 +246,7 @@ proctype bringer(byte me) {
 #ifdef QUITS
   :: acquire();
      if
-     :: turn[me] -> turn[me] = false; isBarrierOn = false; barriers--; proceed()
+     :: turn[me] -> turn[me] = false; isTurnOfBarrier = false; barriers--; proceed()
      :: else ->
           waiting ?? BARRIER, eval(me);
           barriers--;
@@ -269,7 +269,7 @@ init {
     od
   }
   atEnd == N;
-  assert(gate == FREE && !isGateClosed && !isGateOrdered && !isBarrierOn && reads == 0 && barriers == 0 && empty(waiting));
+  assert(gate == FREE && !isGateClosed && !isGateOrdered && !isTurnOfBarrier && reads == 0 && barriers == 0 && empty(waiting));
   i = 0;
   do
   :: i < READERS -> assert(count[i] == 0); i++

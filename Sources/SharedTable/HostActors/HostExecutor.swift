@@ -118,14 +118,14 @@ public final class HostExecutor: SerialExecutor {
   @inlinable
   func transaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     try checkInBarrier()
-    return try table.runPart(body)
+    return try table.runWithSavepoint(body)
   }
 
-  /// The same without undoing anything: for what changes nothing if it throws.
+  /// In a job, or in a barrier of the whole table, without undoing anything: for what changes nothing if it throws.
   @inlinable
   func access<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     try checkInBarrier()
-    return try table.runStep(body)
+    return try table.runUndivided(body)
   }
 
   @usableFromInline

@@ -131,14 +131,14 @@ extension BarrierQueue {
 /// On the worker threads.
 extension BarrierQueue {
   /// Runs one read, or one group of barriers.
-  func takeTurn() {
+  func runTurn() {
     guard let work = withOrder({ $0.beginTurn() }) else { return withOrder { $0.endTurn() } }
     work.take(turnOf: self)
   }
 
   /// In a thread of Dispatch's pool, which must not be held up: runs a group of barriers if the table can be had without waiting;
   /// else a lane takes the turn.
-  func takeTurnInPool() {
+  func runTurnInPool() {
     do throws(TableError) {
       guard try beginBarrierAtOnce() else { return WorkerPool.shared.request(1, of: self) }
     } catch {

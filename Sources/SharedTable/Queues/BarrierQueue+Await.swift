@@ -93,7 +93,7 @@ extension BarrierQueue {
   func enterBarrierAtOnce() throws(TableError) -> Bool {
     guard runsAtOnce else { return false }
     try checkProcess()
-    guard enterBarrierByGate() || withOrder({ $0.submitBarrierAtOnce() }) else { return false }
+    guard enterBarrierByGate() || withOrder({ $0.beginBarrierIfFree() }) else { return false }
     do throws(TableError) {
       if try beginBarrierAtOnce() { return true }
     } catch {

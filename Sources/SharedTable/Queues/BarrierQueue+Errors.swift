@@ -49,11 +49,11 @@ extension BarrierQueue {
   /// Names who is in the way as far as that can be seen: whose barrier runs on the table, since our own may be waiting
   /// for that one, or which thread of this process reads.
   func timedOut(waitingFor what: String) -> TableError {
-    let (isBarrierOn, ahead, isSuspended) = withOrder { ($0.isBarrierOn, $0.waiting.count, $0.suspensions > 0) }
+    let (isTurnOfBarrier, ahead, isSuspended) = withOrder { ($0.isTurnOfBarrier, $0.waiting.count, $0.suspensions > 0) }
     if isSuspended {
       return error(.timedOut, "timed out waiting for the queue, which is suspended; resume it, or allow more time")
     }
-    let holder = isBarrierOn ? table.segment.barrierHolder : table.segment.readerOfThisProcess
+    let holder = isTurnOfBarrier ? table.segment.barrierHolder : table.segment.readerOfThisProcess
     let others = ahead == 0 ? "" : "; \(ahead) more are waiting"
     return labelled(
       TableError(

@@ -87,7 +87,7 @@ extension BarrierQueue {
 
   /// - Returns: false if the turn has ended with nothing done: the leader gets another.
   private func runGroup(of leader: BarrierWork, _ group: inout Group) -> Bool {
-    let newest = withOrder { $0.newest(atTurnThatIsFirst: leader.turnDeadline == nil) }
+    let newest = withOrder { $0.noteNewest(atFirstTurn: leader.turnDeadline == nil) }
     do throws(TableError) {
       guard try beginBarrierInTurn(leader) else { return false }
     } catch {

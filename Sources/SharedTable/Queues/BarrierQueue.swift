@@ -161,7 +161,7 @@ public final class BarrierQueue: Sendable {
 
   private func request(_ turns: Int) {
     guard triesInPool else { return WorkerPool.shared.request(turns, of: self) }
-    for _ in 0..<turns { Self.pool.async { self.takeTurnInPool() } }
+    for _ in 0..<turns { Self.pool.async { self.runTurnInPool() } }
   }
 
   /// Nobody waits in it, runs in it, or has its work done by it.
@@ -175,7 +175,7 @@ public final class BarrierQueue: Sendable {
   /// A barrier waits or runs, or a job; or the queue is suspended. One load.
   package var isClosed: Bool { gate.isClosed }
   /// How many threads run its asynchronous work, or are about to: for tests.
-  package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
+  package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsUnderWay } }
   /// How many of them wait for the table: for tests.
   package var turnsWaiting: Int { order.withLock { $0.turnsWaiting } }
   /// How many lanes of the process may be at work or idle, and how many are idle: for tests.

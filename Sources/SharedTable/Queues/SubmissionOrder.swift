@@ -22,10 +22,11 @@ struct SubmissionOrder {
   private(set) var reads = 0
   /// Barriers that wait or run. The gate is closed while there are any.
   private(set) var barriers = 0
-  private(set) var isBarrierOn = false
+  /// A barrier's turn has come, and the barrier has not finished. It runs, or is ready and has not begun.
+  private(set) var isTurnOfBarrier = false
   /// Number of the newest submission.
   private(set) var newest: UInt64 = 0
-  /// The same as the barrier that runs, or has stepped back, had its first turn.
+  /// Number of what was the newest submission when the barrier that runs, or has stepped back, had its first turn.
   private var newestAtTurn: UInt64 = 0
   private var isGateClosed = false
   /// The gate is open to reads and shut to barriers.
@@ -34,7 +35,7 @@ struct SubmissionOrder {
   private(set) var suspensions = 0
   /// Turns asked of the worker threads, and those under way.
   private(set) var turnsRequested = 0
-  private(set) var turnsTaken = 0
+  private(set) var turnsUnderWay = 0
   /// Of the turns under way, those that wait for the table.
   private(set) var turnsWaiting = 0
   /// Sleeps until no turn is under way.
@@ -50,7 +51,7 @@ struct SubmissionOrder {
   }
 
   /// Asynchronous work that has not begun, or runs.
-  var pendingWorkCount: Int { outside.count + pendingWork + turnsTaken }
+  var pendingWorkCount: Int { outside.count + pendingWork + turnsUnderWay }
 
   var hasRoom: Bool { pendingWork < limit }
 
@@ -70,7 +71,7 @@ struct SubmissionOrder {
     isGateOrdered = !isGateClosed
     if isGateClosed {
       barriers += 1
-      isBarrierOn = true
+      isTurnOfBarrier = true
     }
   }
 
@@ -105,7 +106,7 @@ struct SubmissionOrder {
   mutating func submitBarrier() -> WaitingThread? {
     announceBarrier()
     if waiting.count == 0, suspensions == 0, isFree {
-      isBarrierOn = true
+      isTurnOfBarrier = true
       return nil
     }
     let thread = WaitingThread(.barrier)
@@ -113,13 +114,13 @@ struct SubmissionOrder {
     return thread
   }
 
-  /// A barrier that does not wait.
+  /// Begins a barrier that does not wait.
   /// - Returns: whether its turn has come; else nothing was submitted.
-  mutating func submitBarrierAtOnce() -> Bool {
+  mutating func beginBarrierIfFree() -> Bool {
     guard barriers == 0, waiting.count == 0, outside.count == 0, suspensions == 0 else { return false }
     announceBarrier()
     if isFree {
-      isBarrierOn = true
+      isTurnOfBarrier = true
       return true
     }
     barriers -= 1
@@ -134,7 +135,7 @@ struct SubmissionOrder {
     // Behind others a barrier changes nothing: those before it go on when what they wait for has ended. Nor does a read behind a barrier
     // that runs. Any other read may be one that turned back at the gate (`readAtOnce`): a barrier that waits may have seen it counted there,
     // and would wait for ever if nobody asked again for it.
-    if !isBarrierOn, work.kind == .read || waiting.count == 1 { proceed() }
+    if !isTurnOfBarrier, work.kind == .read || waiting.count == 1 { proceed() }
   }
 
   mutating func submitOutside(_ work: Submission) {
@@ -170,7 +171,7 @@ struct SubmissionOrder {
   // MARK: - Turns
 
   private var isFree: Bool {
-    return !isBarrierOn && reads == 0 && gate.isEmpty
+    return !isTurnOfBarrier && reads == 0 && gate.isEmpty
   }
 
   /// Lets in whoever may enter now. After everything that may have made room.
@@ -184,10 +185,10 @@ struct SubmissionOrder {
   }
 
   private mutating func admit() {
-    while suspensions == 0, !isBarrierOn, let first = waiting.first {
+    while suspensions == 0, !isTurnOfBarrier, let first = waiting.first {
       if first.kind == .barrier {
         guard isFree else { return }
-        isBarrierOn = true
+        isTurnOfBarrier = true
       } else {
         reads += 1
       }
@@ -237,7 +238,7 @@ struct SubmissionOrder {
   }
 
   mutating func finishBarrier() {
-    isBarrierOn = false
+    isTurnOfBarrier = false
     barriers -= 1
     proceed()
   }
@@ -258,7 +259,7 @@ struct SubmissionOrder {
       pendingWork -= 1
       if submission.kind == .barrier {
         isSteppedBack = false
-        isBarrierOn = false
+        isTurnOfBarrier = false
         barriers -= 1
       } else {
         reads -= 1
@@ -275,7 +276,7 @@ struct SubmissionOrder {
   /// `mostWaiting` that wait for the table.
   mutating func turnsToRequest(width: Int, mostWaiting: Int) -> Int {
     if isSteppedBack || suspensions > 0 { return 0 }
-    let atWork = turnsTaken - min(turnsWaiting, mostWaiting)
+    let atWork = turnsUnderWay - min(turnsWaiting, mostWaiting)
     let turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - atWork))
     turnsRequested += turns
     return turns
@@ -284,7 +285,7 @@ struct SubmissionOrder {
   /// Begins a turn: what to run in it.
   mutating func beginTurn() -> Submission? {
     turnsRequested -= 1
-    turnsTaken += 1
+    turnsUnderWay += 1
     guard suspensions == 0, let work = ready.popFirst() else { return nil }
     // A turn that was asked for before may be the one of a barrier that stepped back.
     isSteppedBack = false
@@ -294,9 +295,10 @@ struct SubmissionOrder {
     return work
   }
 
-  /// The newest submission that waited with a barrier whose turn it is.
-  /// - Parameter isFirst: it has not stepped back before.
-  mutating func newest(atTurnThatIsFirst isFirst: Bool) -> UInt64 {
+  /// Notes, at the first turn of a barrier, which submission is the newest: the last that waited with the barrier.
+  /// - Parameter isFirst: the barrier has not stepped back before.
+  /// - Returns: what was noted, at the barrier's later turns, too.
+  mutating func noteNewest(atFirstTurn isFirst: Bool) -> UInt64 {
     if isFirst { newestAtTurn = newest }
     return newestAtTurn
   }
@@ -338,14 +340,14 @@ struct SubmissionOrder {
   }
 
   mutating func endTurn() {
-    turnsTaken -= 1
-    if turnsTaken == 0 { turnsAwaiter.take()?.wake() }
+    turnsUnderWay -= 1
+    if turnsUnderWay == 0 { turnsAwaiter.take()?.wake() }
   }
 
   /// For one thread a process, at its end.
   /// - Returns: the calling thread, woken once no turn is under way. Nil: none is.
   mutating func awaitTurns() -> WaitingThread? {
-    turnsAwaiter = turnsTaken > 0 ? WaitingThread(.barrier) : nil
+    turnsAwaiter = turnsUnderWay > 0 ? WaitingThread(.barrier) : nil
     return turnsAwaiter
   }
 

@@ -83,7 +83,7 @@ final class WorkerPool: Sendable {
   /// How many lanes have nothing to do.
   var idle: Int { state.withLock { $0.idleLanes.count } }
 
-  /// Has one of the threads call `takeTurn` on the queue, as often as asked.
+  /// Has one of the threads call `runTurn` on the queue, as often as asked.
   func request(_ turns: Int, of queue: BarrierQueue) {
     for _ in 0..<turns {
       start(
@@ -189,7 +189,7 @@ final class WorkerPool: Sendable {
   }
 
   private func serve(_ lane: DispatchQueue) {
-    while let queue = next(lane) { queue.takeTurn() }
+    while let queue = next(lane) { queue.runTurn() }
   }
 
   /// - Returns: nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer:

@@ -155,14 +155,14 @@ extension Table {
 
   /// Runs `body` in the barrier that this thread is in; if it throws, undoes what it changed.
   @inlinable
-  func runPart<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+  func runWithSavepoint<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     var transaction = Transaction(self)
     return try transaction.withSavepoint(body)
   }
 
-  /// The same for a `body` that has changed nothing if it throws: nothing is undone.
+  /// Runs `body` in the barrier that this thread is in, and undoes nothing: for a `body` that has changed nothing if it throws.
   @inlinable
-  func runStep<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+  func runUndivided<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     var transaction = Transaction(self)
     return try body(&transaction)
   }
