@@ -191,7 +191,7 @@ import Testing
   /// The reader has seen the first records of a barrier when the last one, its own, is lost.
   @Test(arguments: Table.Variant.allCases) func aLossInABarrierThatWasReadInPartIsTold(_ variant: Table.Variant) throws
   {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       var feed = ChangeFeed(table, after: nil, .prefix(Array("mine".utf8)))
       try table.barrier { tx in
         for index in 0..<1_000 { try tx.set("other \(index)", index) }
@@ -260,7 +260,7 @@ import Testing
 
   /// Whoever starts the watching thread looks once at what others wait for.
   @Test func whatEndsWhileTheWatchingThreadIsStartedIsTold() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       try table.set("key", 1)
       let watcher = try worker(table)
       try watcher.ask("watch-at-once 10000", expecting: "ok")
@@ -269,7 +269,7 @@ import Testing
   }
 
   @Test func whoWatchesWhileNoThreadCanBeStartedIsToldLater() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let watcher = try worker(table)
       let lucky = try watcher.ask("watch-without-threads 10000")
       #expect(["0", "1"].contains(lucky))
@@ -279,8 +279,8 @@ import Testing
 
   @Test(arguments: [false, true])
   func manySequencesAreWatchedByOneThread(_ isDenied: Bool) throws {
-    try withTable(.rcu) { table in
-      try withTable(.rwlock) { other in
+    try withSmallTable(.rcu) { table in
+      try withSmallTable(.rwlock) { other in
         let watcher = try worker(table)
         if isDenied { try watcher.ask("deny-waiting-for-many", expecting: "ok") }
         func expect(_ question: String, _ answer: String) throws {
@@ -307,7 +307,7 @@ import Testing
 
   /// A timeout of zero is enough for what is there.
   @Test func whatWasCommittedBeforeIsLookedThroughWhateverTheTimeout() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       var changes = BlockingChanges(table, after: table.version, forKey: Array("wanted".utf8))
       for number in 0..<2000 { try table.set("other", number) }
       try table.set("wanted", 1)
@@ -317,7 +317,7 @@ import Testing
   }
 
   @Test func aKeyThatCannotBeIsRefused() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       var changes = BlockingChanges(table, after: nil, forKey: [])
       #expect(code { try changes.next(timeout: .zero) } == .invalid)
       changes = BlockingChanges(table, after: nil, forKey: [UInt8](repeating: 0x61, count: 65_537))
@@ -371,7 +371,7 @@ import Testing
   }
 
   @Test func aForkedChildWatchesByAThreadOfItsOwn() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let parent = try worker(table)
       try parent.ask("fork-watch", expecting: "1")
       try parent.finish()

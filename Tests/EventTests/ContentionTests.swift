@@ -13,7 +13,7 @@ import Testing
 @Suite struct ContentionTests {
   @Test(arguments: Table.Variant.allCases)
   func aDeadThreadIsNotShownAsTheWriter(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
       #expect(table.statistics.writer?.pid == holder.pid)
@@ -25,7 +25,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func waitsForTheWriterLockAreCountedByTheirLength(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let before = table.statistics.barrierWaits!
       #expect(before.byLogarithm.allSatisfy { $0 == 0 })
       for round in 0..<10 { try table.set("key", round) }

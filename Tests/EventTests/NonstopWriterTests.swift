@@ -54,7 +54,7 @@ import Testing
 
   /// What comes while a reader of the log looks for changes that it wants is for its next call.
   @Test func aReaderOfTheLogLooksThroughWhatWasCommittedBefore() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let start = table.version
       for number in 0..<1000 { try table.set("other", number) }
       let before = table.version

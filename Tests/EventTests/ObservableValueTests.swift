@@ -10,12 +10,6 @@ import Testing
 
 /// A value as an observable object. One that waits for what never comes ends with the test's time.
 @Suite(.timeLimit(.minutes(20))) struct ObservableValueTests {
-  private func withTable(_ variant: Table.Variant = .rcu, _ body: (Table) async throws -> Void) async throws {
-    try await withTableName { (name: String) async throws -> Void in
-      try await body(try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20)))
-    }
-  }
-
   private func wait(until condition: () -> Bool) async throws {
     while !condition() {
       try Task.checkCancellation()
@@ -33,8 +27,8 @@ import Testing
 
   /// Whoever asks to be told once is told once, though two tasks of the object tell at the same time: the one that follows, and the one that
   /// tells the last change again.
-  @Test func whoAsksOnceIsToldOnce() async throws {
-    try await withTable { table in
+  @Test func whoAsksOnceIsToldOnce() throws {
+    try withSmallTable(.rcu) { table in
       let object = try ObservableValue(SharedCounter("n", in: table))
       let (asked, toldTwice) = (Counter(), Counter())
       @Sendable func ask() {
@@ -80,7 +74,7 @@ import Testing
   }
 
   @Test func theEndOfTheValueBeforeMayReadTheObject() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       try await table.set("token", 1)
       let object = try ObservableValue("token", as: Token.self, in: table)
       let seen = Counter()
@@ -93,7 +87,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func whoHasReadItIsToldWhenAnotherProcessChangesIt(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let object = try ObservableValue(SharedValue("name", in: table, default: "nobody"))
       #expect(object.value == "nobody")
       let other = try worker(table)
@@ -106,7 +100,7 @@ import Testing
   }
 
   @Test func itBeginsWithWhatIsThere() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       try await table.set("n", 1)
       try await SharedCounter("counter", in: table).increment(by: 2)
       let numbers = try SharedDictionary<String, Int>("numbers", in: table)
@@ -121,7 +115,7 @@ import Testing
 
   /// Neither of what it began with, nor of other keys: the first change to be told is the first of its own.
   @Test func itTellsOfItsOwnChangesAlone() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       try await table.set("n", 1)
       let object = try ObservableValue("n", as: Int.self, in: table)
       let seen = Mutex<[Int?]>([])
@@ -150,7 +144,7 @@ import Testing
 
   /// Observation listens only after the reading code has run.
   @Test func whatChangesWhileItIsReadIsToldAfterwards() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       try await table.set("n", 1)
       let object = try ObservableValue("n", as: Int.self, in: table)
       let isTold = Atomic(false)
@@ -169,7 +163,7 @@ import Testing
   }
 
   @Test func aSequenceOfObservationsEndsWithTheLastValue() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       let object = try ObservableValue(SharedValue("n", in: table, default: 0))
       let writer = Task {
         for number in 1...1000 { try await table.set("n", number) }
@@ -186,7 +180,7 @@ import Testing
   }
 
   @Test func whyItFollowsNoMoreIsObservable() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       try await table.set("n", 1)
       let object = try ObservableValue("n", as: Int.self, in: table)
       try await waitUntilTold(of: { object.failure?.code }) { try table.set("n", "text") }
@@ -200,7 +194,7 @@ import Testing
 
   /// Its task does not keep it.
   @Test func itEndsWithItsLastReference() async throws {
-    try await withTable { table in
+    try await withSmallTable(.rcu) { table in
       weak var object: ObservableValue<Int>?
       do {
         let held = try ObservableValue(SharedValue("n", in: table, default: 0))

@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func changesComeInOrderWhileItRuns(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let told = Told()
       let source = table.makeChangeSource(prefix: "k", queue: queue)
       told.listen(to: source)
@@ -71,7 +71,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func cancellationIsToldOnceWhateverItsState(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       for state in 0..<4 {
         let told = Told()
         let source = table.makeChangeSource(queue: queue)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func whoCancelsItNeedNotKeepIt() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let told = Told()
       queue.suspend()
       do {
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func anUndoneSuspensionDoesNotActivateIt() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let told = Told()
       let source = table.makeChangeSource(queue: queue)
       told.listen(to: source)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func aDropEndsIt() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let told = Told()
       let source = table.makeChangeSource(queue: queue)
       told.listen(to: source)
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func withoutItsLastReferenceItIsGone() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       final class Witness: Sendable {}
       weak var witness: Witness?
       do {
@@ -162,7 +162,7 @@ import Testing
       }
     }
     queue.setSpecific(key: Witness.queueKey, value: true)
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       for round in 0..<2000 as Range<UInt64> {
         var source: TableChangeSource? = table.makeChangeSource(queue: queue)
         source!.setEventHandler { [witness = Witness()] _ in withExtendedLifetime(witness) {} }
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test func withoutItsLastReferenceItIsGoneAlsoWhileChangesCome() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       weak var left: TableChangeSource?
       let news = DispatchSemaphore(value: 0)
       do {

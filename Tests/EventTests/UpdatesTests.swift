@@ -6,14 +6,6 @@ import Testing
 
 /// A value as a sequence of what it has become. A sequence that waits for what never comes ends with the test's time.
 @Suite(.timeLimit(.minutes(20))) struct UpdatesTests {
-  private func withTable(
-    _ variant: Table.Variant, clock: (@Sendable () -> UInt64)? = nil, _ body: (Table) async throws -> Void
-  ) async throws {
-    try await withTableName { (name: String) async throws -> Void in
-      try await body(try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20), clock: clock))
-    }
-  }
-
   private func first<S: AsyncSequence>(_ updates: S) async throws -> S.Element? {
     var iterator = updates.makeAsyncIterator()
     return try await iterator.next()
@@ -30,7 +22,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func thePresentValueComesFirst(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let value = try SharedValue("value", in: table, default: 5)
       let counter = try SharedCounter("counter", in: table)
       let numbers = try SharedDictionary<String, Int>("numbers", in: table)
@@ -55,7 +47,7 @@ import Testing
   }
 
   @Test func whoKnowsTheValueIsToldTheNextOne() async throws {
-    try await withTable(.rcu) { table in
+    try await withSmallTable(.rcu) { table in
       try await table.set("n", 1)
       let (value, updates) = try table.valueAndUpdates(forKey: "n", as: Int.self)
       #expect(value == 1)
@@ -77,7 +69,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func theLastValueArrivesHoweverFastAnotherProcessWrites(_ variant: Table.Variant, _ access: Table.Access) async throws
   {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let last = 10_000
       let reader = try Table.open(table.name, access: access)
       let writer = try worker(table)
@@ -129,7 +121,7 @@ import Testing
     _ store: @escaping @Sendable (_ table: Table, _ writer: WorkerProcess) -> Void,
     then: (inout TableUpdates<String>.AsyncIterator) async throws -> Void = { _ in }
   ) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let writer = try worker(table)
       let isArmed = Atomic(false)
       let reader = try Table.open(table.name, access: access) {
@@ -149,7 +141,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aSlowReaderGetsTheNewestValueOnce(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let counter = try SharedCounter("n", in: table)
       let updates = counter.updates
       var (slow, other) = (updates.makeAsyncIterator(), updates.makeAsyncIterator())
@@ -173,7 +165,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func onlyTheValueItselfIsTold(_ variant: Table.Variant, _ access: Table.Access) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let reader = try Table.open(table.name, access: access)
       let writer = try worker(table)
       let told = Told()
@@ -204,7 +196,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func whatIsRemovedIsToldAsAbsentOrAsTheDefault(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let remover = try worker(table)
       let value = try SharedValue("v", in: table, default: "default")
       let texts = try SharedDictionary<String, String>("d", in: table)
@@ -236,7 +228,7 @@ import Testing
   func theEndOfAValueIsToldThoughNobodyCommits(_ variant: Table.Variant, _ access: Table.Access) async throws {
     for hasDefault in [false, true] {
       let clock = Clock()
-      try await withTable(variant, clock: clock.read) { table in
+      try await withSmallTable(variant, clock: clock.read) { table in
         let reader = try Table.open(table.name, access: access, clock: clock.read)
         try await table.set("n", 1, expires: .after(.milliseconds(20)))
         if hasDefault {
@@ -266,7 +258,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func theEndOfAValueIsToldThoughTheClockIsSet(_ variant: Table.Variant, _ access: Table.Access) async throws {
     let clock = SetClock()
-    try await withTable(variant, clock: clock.read) { table in
+    try await withSmallTable(variant, clock: clock.read) { table in
       let reader = try Table.open(table.name, access: access, clock: clock.read)
       try await table.set("n", 1, expires: .after(.seconds(3600)))
       var updates = reader.updates(forKey: "n", as: Int.self).makeAsyncIterator()
@@ -280,7 +272,7 @@ import Testing
   func whoWaitsForTheEndOfAValueFindsTheClockSet(_ variant: Table.Variant) async throws {
     for blocks in [false, true] {
       let clock = SetClock()
-      try await withTable(variant, clock: clock.read) { table in
+      try await withSmallTable(variant, clock: clock.read) { table in
         try await table.set("n", 1, expires: .after(.seconds(3600)))
         clock.isAboutToBeSet()
         if blocks {
@@ -297,7 +289,7 @@ import Testing
 
   /// Keys of elements may be any bytes; some lie in the table under others.
   @Test func everyElementsKeyIsFound() async throws {
-    try await withTable(.rcu) { table in
+    try await withSmallTable(.rcu) { table in
       let numbers = try SharedDictionary<[UInt8], Int>("d", in: table)
       for key in [[], [0xff], [0xff, 0], [0x2f], [0]] as [[UInt8]] {
         try await numbers.set(key, key.count)
@@ -332,7 +324,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aHostActorIsToldOfItsOwnTable(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let follower = try Follower(table)
       #expect(try await follower.follow(to: 20) == Array(0...20))
     }
@@ -342,7 +334,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func cancellationEndsItWhileItWaits(_ variant: Table.Variant, _ access: Table.Access) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let counter = try SharedCounter("n", in: try Table.open(table.name, access: access))
       for cancelsAtOnce in [true, false] {
         let told = Counter()
@@ -360,7 +352,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func aDropEndsItAfterTheLastValue(_ variant: Table.Variant, _ access: Table.Access) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let counter = try SharedCounter("n", in: table)
       var updates = try SharedCounter("n", in: try Table.open(table.name, access: access)).updates.makeAsyncIterator()
       #expect(try await updates.next() == 0)
@@ -374,7 +366,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func whatCannotBeReadIsAnError(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       let counter = try SharedCounter("n", in: table)
       var updates = counter.updates.makeAsyncIterator()
       #expect(try await updates.next() == 0)
@@ -393,7 +385,7 @@ import Testing
   /// In the rwlock variant a look has to wait for the barrier: not in the pool's threads, of which there are fewer than tasks.
   @Test(arguments: Table.Variant.allCases)
   func anOpenBarrierDoesNotBlockTheTasks(_ variant: Table.Variant) async throws {
-    try await withTable(variant) { table in
+    try await withSmallTable(variant) { table in
       // Looks that waited in spite of it would keep this task from going on until the worker's time is over.
       let reader = try Table.open(table.name, access: .participant, timeout: .seconds(1000))
       let writer = try worker(table)

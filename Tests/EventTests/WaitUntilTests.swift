@@ -9,7 +9,7 @@ import Testing
 @Suite struct WaitUntilTests {
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func whatAnotherProcessStoresIsNoticed(_ variant: Table.Variant, _ access: Table.Access) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let reader = try Table.open(table.name, access: access)
       let writer = try worker(table)
       for round in 1...10 {
@@ -84,7 +84,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func onAThreadToo(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       #expect(code { try table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } == .timedOut)
       try table.set("n", "text")
       #expect(code { try table.waitUntil("n", as: Int.self) { $0 != nil } } == .typeMismatch)

@@ -28,7 +28,7 @@ import Testing
     _ variant: Table.Variant, _ body: (_ table: Table, _ segment: Segment) throws -> Void
   ) throws {
     for access in [AccessRequest.participant, .observer] {
-      try withTable(variant) { table in try body(table, try Segment.open(table.name, access)) }
+      try withSmallTable(variant) { table in try body(table, try Segment.open(table.name, access)) }
     }
   }
 
@@ -163,7 +163,7 @@ import Testing
   /// A repair may give keys up without a record.
   @Test(arguments: Table.Variant.allCases)
   func afterARepairOfTheLogAnythingMayBeLost(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       try table.set("key", 1)
       table.segment.data.storeRelaxed(
         DataLayout.logTailPosition, table.segment.data.loadRelaxed(DataLayout.logTailPosition) + 8)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct CommitWaitTests {
   @Test(arguments: Table.Variant.allCases)
   func aCommitOfAnotherProcessWakesWhoSleeps(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let writer = try worker(table)
       let segment = try Segment.open(table.name, .participant)
       for round in 0..<50 {
@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func noCommitIsSleptThroughWhileProcessesWrite(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try table.set("n", 0)
       let writers = try (0..<2).map { _ in try worker(table) }
@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func anObserverIsTold(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let observer = try worker(table, "observer")
       for round in 0..<5 {
         try observer.send("wait \(table.version)")
@@ -72,7 +72,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aCommitterKilledBeforeItsWakeUpCostsASlice(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       let version = table.version
       let waiter = TestThread {
@@ -88,7 +88,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func theRepairOfAKilledBarrierWakesToo(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       let victim = try worker(table)
       try victim.ask("barrier", expecting: "in")
@@ -107,7 +107,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aKilledWaiterLeavesNothingToPayFor(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       let victim = try worker(table)
       try victim.send("wait \(table.version)")
@@ -121,7 +121,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aWaitEndsByItsTimeoutOrAtOnce(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       #expect(try !table.waitForCommit(after: table.version, timeout: .milliseconds(20)))
       #expect(try !table.waitForCommit(after: table.version, timeout: .zero))
       let version = table.version
@@ -132,7 +132,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func inASectionOfTheTableItIsADeadlock(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let again = try Table.open(table.name)
       try table.barrier { _ in
         #expect(code { try again.waitForCommit(after: 0) } == .wouldDeadlock)
@@ -144,7 +144,7 @@ import Testing
       try observer.read { _ in
         #expect(code { try observer.waitForCommit(after: 0) } == .wouldDeadlock)
       }
-      try withTable(variant) { other in
+      try withSmallTable(variant) { other in
         let elsewhere = try table.read { _ in try other.waitForCommit(after: 0) }
         #expect(elsewhere)
       }
@@ -153,7 +153,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aDropEndsTheWait(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let observer = try Table.open(table.name, access: .observer)
       let version = table.version
       let waiters = [table, observer].map { handle in
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test func aForkedChildIsRefused() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let worker = try worker(table)
       try worker.ask("fork-wait", expecting: "error forked")
       try worker.finish()

@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func whatIsReplacedIsCommitted(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try table.set("d", [UInt8(3)])
       try table.set("d/there", [UInt8(1)])
@@ -57,7 +57,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func theBarrierGoesOnWhereThereIsNothingToReplace(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try Self.makeMissing(in: table)
       let (count, version) = (table.count, table.version)
@@ -76,7 +76,7 @@ import Testing
   /// With a fingerprint and padding, of any length: keys of 2 to 40 bytes, and all sizes of blocks up to a kilobyte.
   @Test(arguments: Table.Variant.allCases)
   func aValueIsMadeOfTheOldOneInPlace(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       let attributes = ValueAttributes(type: ValueType.structure.rawValue, fingerprint: 0xf00d, alignmentShift: 4)
       for length in 1...39 {
@@ -98,7 +98,7 @@ import Testing
   /// Whatever it is: expiry, fingerprint and alignment, in keys of every length.
   @Test(arguments: Table.Variant.allCases)
   func whatStandsBesideAValueStays(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       for form in 0..<8 {
         let attributes = ValueAttributes(
@@ -156,7 +156,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func onlyWhatIsThereIsLocated(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try Self.makeMissing(in: table)
       let barrier = try Self.begin(segment)
@@ -172,7 +172,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func whatIsRefusedLeavesTheBarrierOpen(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try table.set("d/there", [UInt8(1)])
       let barrier = try Self.begin(segment)

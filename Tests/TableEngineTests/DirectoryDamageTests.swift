@@ -9,7 +9,7 @@ import Testing
 @Suite struct DirectoryDamageTests {
   /// Of those bits some are beyond what the name of a block keeps.
   @Test(arguments: Table.Variant.allCases) func aNodeBeyondTheTableIsNotLookedInto(_ variant: Table.Variant) throws {
-    try withTable(variant) { table throws in
+    try withSmallTable(variant) { table throws in
       let forge = KeyForge(seed: table.segment.hashSeed)
       // All below one word of the root, and in different sub-tables.
       for index in 0..<2_000 { try table.set(forge.key(hash: UInt64(index) << 40), 1) }

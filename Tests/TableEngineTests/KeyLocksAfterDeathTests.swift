@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func whatADeadWriterLeftIsUndoneBeforeKeysAreLocked(isWaiting: Bool) throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       try table.set("k0", "old")
       try leaveUnfinished(table)
       #expect(!isUndone(table))

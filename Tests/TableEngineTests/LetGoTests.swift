@@ -10,7 +10,7 @@ import Testing
 @Suite struct LetGoTests {
   @Test(arguments: Table.Variant.allCases)
   func aTableThatIsOpenedOverAndOverLeavesNothing(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       try table.set("n", 0)
       let worker = try WorkerProcess("table-worker")
       try worker.ask("let-go-opened \(table.name) 2000", expecting: "0 descriptors, 0 mappings")

@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func theDeepestKeyThatCanBeLockedKeepsAllBelowIt(
     _ variant: Table.Variant
   ) throws {
-    try withTable(variant) { table throws in
+    try withSmallTable(variant) { table throws in
       let holder = try worker(table)
       // A key and the steps on its path take all of a slot.
       let locked = "k" + String(repeating: "/a", count: LockedKeys.capacity - 1)

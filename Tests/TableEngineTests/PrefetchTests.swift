@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func nothingIsAskedForIfTheKeyIsEmptyOrLong() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let segment = table.segment
       try table.read { _ in
         for (count, isAskedFor) in [(0, false), (1, true), (256, true), (257, false)] {

@@ -44,7 +44,7 @@ import Testing
 
   /// What it gives up is gone before it waits for the readers: watchers and the table's store are told so, also if it gives up waiting.
   @Test func oneThatReadersKeepFromItsEndTellsTheWatchers() throws {
-    try withTable(.rcu) { table throws in
+    try withSmallTable(.rcu) { table throws in
       for index in 0..<100 { try table.set("key \(index)", index) }
       let state = try #require(table.segment.participant).state
       let subTable = DirectoryWord(state.data.loadRelaxed(DataLayout.root)).offset

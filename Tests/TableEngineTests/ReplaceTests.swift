@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func onlyWhatIsThereIsReplaced(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       for key in ["there", "removed", "expired"] { try table.set(key, [UInt8(1)]) }
       try table.remove("removed")
@@ -37,7 +37,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases)
   func aBarrierOfSomeKeysReplacesWhatItSees(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try table.set("there", [UInt8(1)])
       try table.set("taken", [UInt8(1)])

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func aStoppedWaiterIsPutAside(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withSmallTable(variant) { table in
       let keyLocks = try keyLocks(table)
       let (holder, waiter) = (try worker(table), try worker(table))
       try holder.ask("keyed a,b", expecting: "in")
@@ -42,7 +42,7 @@ import Testing
 
   /// A waiter whose turn has not come is not put aside, however long it takes.
   @Test func aWaiterBehindAHolderKeepsItsPlace() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let keyLocks = try keyLocks(table)
       let (holder, waiter) = (try worker(table), try worker(table))
       try holder.ask("keyed b", expecting: "in")
@@ -58,7 +58,7 @@ import Testing
 
   /// Only the first in line can be one that does not come: it keeps those behind it, though they live.
   @Test(arguments: [false, true]) func ofWaitersInALineTheFirstIsPutAside(stopped: Bool) throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let keyLocks = try keyLocks(table)
       let (holder, first, second) = (try worker(table), try worker(table), try worker(table))
       try holder.ask("keyed x", expecting: "in")
@@ -86,7 +86,7 @@ import Testing
 
   /// Else all writers would go the long way until another thread takes the slot.
   @Test func aDeadHoldersKeyLockIsClearedByAWriterOfAnotherKey() throws {
-    try withTable(.rcu) { table in
+    try withSmallTable(.rcu) { table in
       let keyLocks = try keyLocks(table)
       let holder = try worker(table)
       try holder.ask("keyed a", expecting: "in")

@@ -73,7 +73,7 @@ import Testing
 
   /// One process makes the pass that the other's removals made due, too.
   @Test func removalsOfTwoProcessesInTurnDoNotMakeTheRingsGrow() throws {
-    try withTable(.rcu) { table throws in
+    try withSmallTable(.rcu) { table throws in
       let state = try #require(table.segment.participant).state
       for index in 0..<15_000 { try table.set("key\(index)", index) }
       let other = try worker(table)

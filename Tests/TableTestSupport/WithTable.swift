@@ -7,7 +7,7 @@ public func withTable(
   _ variant: Table.Variant, capacityBytes: Int = 16 << 20, clock: TestClock? = nil, _ body: (Table) throws -> Void
 ) throws {
   try withTableName { (name: String) throws -> Void in
-    let table = try create(name, variant, capacityBytes, clock)
+    let table = try create(name, variant, capacityBytes, clock?.read)
     try body(table)
     #expect(try table.check() == [])
   }
@@ -16,11 +16,19 @@ public func withTable(
 public func withTable(
   _ variant: Table.Variant, isolation: isolated (any Actor)? = #isolation, _ body: (Table) async throws -> Void
 ) async throws {
-  try await withTableName { (name: String) async throws -> Void in
-    let table = try create(name, variant, 16 << 20, nil)
-    try await body(table)
-    #expect(try table.check() == [])
-  }
+  try await awaitTable(variant, 16 << 20, nil, body)
+}
+
+/// A small table: its change log is soon overrun.
+public func withSmallTable(_ variant: Table.Variant, _ body: (Table) throws -> Void) throws {
+  try withTable(variant, capacityBytes: 4 << 20, body)
+}
+
+public func withSmallTable(
+  _ variant: Table.Variant, clock: (@Sendable () -> UInt64)? = nil, isolation: isolated (any Actor)? = #isolation,
+  _ body: (Table) async throws -> Void
+) async throws {
+  try await awaitTable(variant, 4 << 20, clock, body)
 }
 
 /// A table in which each block that becomes free is overwritten: who reads it later finds nonsense.
@@ -35,12 +43,23 @@ public func withPoisonedTable(
   }
 }
 
+private func awaitTable(
+  _ variant: Table.Variant, _ capacityBytes: Int, _ clock: (@Sendable () -> UInt64)?,
+  isolation: isolated (any Actor)? = #isolation, _ body: (Table) async throws -> Void
+) async throws {
+  try await withTableName { (name: String) async throws -> Void in
+    let table = try create(name, variant, capacityBytes, clock)
+    try await body(table)
+    #expect(try table.check() == [])
+  }
+}
+
 /// With the patience that a sanitizer's machine needs.
 private func create(
-  _ name: String, _ variant: Table.Variant, _ capacityBytes: Int, _ clock: TestClock?
+  _ name: String, _ variant: Table.Variant, _ capacityBytes: Int, _ clock: (@Sendable () -> UInt64)?
 ) throws -> Table {
   try Table.create(
-    name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(600), clock: clock?.read)
+    name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(600), clock: clock)
 }
 
 /// A clock that stands still until the test moves it.
