@@ -35,14 +35,12 @@ import Testing
     }
   }
 
-  /// Whether there comes a moment in which nobody commits anything. Bounded by a number of looks, as other tests may take this one's time.
-  private func comesToRest(_ table: Table) async throws -> Bool {
-    for _ in 0..<100 {
+  /// Whether there comes a moment in which nobody commits anything.
+  private func comesToRest(_ table: Table) async -> Bool {
+    await comesTrue {
       let version = table.version
-      try await Task.sleep(for: .milliseconds(100))
-      if table.version == version { return true }
+      return await doesNotComeTrue(for: .milliseconds(100)) { table.version != version }
     }
-    return false
   }
 
   private func check(
@@ -57,7 +55,7 @@ import Testing
         try await table.set("key", change)
         while told.value < change { await Task.yield() }
         #expect(told.value == change)
-        #expect(try await comesToRest(table))
+        #expect(await comesToRest(table))
       }
       following.cancel()
       try await following.value

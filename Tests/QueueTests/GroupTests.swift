@@ -215,7 +215,7 @@ import Testing
         }
         // Were the first one told while the group goes on, this would let it look.
         let second = try queue.async(flags: .barrier) { _ in
-          for _ in 0..<100 where !told.isOpen { usleep(1000) }
+          _ = staysFalse(for: .milliseconds(100)) { told.isOpen }
         }
         return [first, second]
       }

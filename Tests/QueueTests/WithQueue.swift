@@ -1,4 +1,3 @@
-import Glibc
 import SharedTable
 import Synchronization
 import TableTestSupport
@@ -30,14 +29,8 @@ func withQueue(
 /// Waits for what other threads are about to do; ten minutes at most, for a failure instead of a hang. A task of a test has its
 /// turn among those of all tests, and each suspension puts it behind them: a minute was not enough.
 func waitUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-  let deadline = ContinuousClock.now + .seconds(600)
-  while !condition() {
-    guard ContinuousClock.now < deadline else {
-      Issue.record("it never came to pass", sourceLocation: sourceLocation)
-      return
-    }
-    usleep(500)
-  }
+  let isMet = eventually(within: .seconds(600), condition)
+  #expect(isMet, "it never came to pass", sourceLocation: sourceLocation)
 }
 
 /// A door that many wait at until somebody opens it.

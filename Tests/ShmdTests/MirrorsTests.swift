@@ -52,7 +52,7 @@ import Testing
       if isLeftOut { mirrors.follow([]) }
       mirrors.follow([(configuration, table)], retryStopped: true)
       // Time enough for a second that does not wait; nobody is told that one waits.
-      for _ in 0..<200 where source.states.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(1)) }
+      await doesNotComeTrue { source.states.withLock { $0.count } >= 2 }
       over.signal()
       try holder.join()
       let hasBegunAgain = await comesTrue { source.states.withLock { $0.count } == 2 }

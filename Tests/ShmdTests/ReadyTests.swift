@@ -89,7 +89,7 @@ import Testing
     let said = try await saidReady { startup, manager in
       for (name, latch) in parts(of: startup) where name != last { latch.open() }
       // Time enough for a READY that does not wait.
-      for _ in 0..<200 where !manager.hasCome("READY=1") { try? await Task.sleep(for: .milliseconds(1)) }
+      await doesNotComeTrue { manager.hasCome("READY=1") }
       Notifier(socket: manager.address).send("LAST=1")
       parts(of: startup)[last]?.open()
       return await comesTrue { manager.hasCome("READY=1") }
