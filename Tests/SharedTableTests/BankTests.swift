@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SharedTable
@@ -39,13 +40,9 @@ import Testing
   }
 
   private func transfer(_ table: Table, seed: UInt64, count: Int) throws {
-    var random = seed &* 0x9e37_79b9_7f4a_7c15 | 1
-    func next(_ bound: Int) -> Int {
-      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(random >> 33) % bound
-    }
+    var random = SplitMix(seed: seed)
     for round in 0..<count {
-      let (from, to, amount) = (next(Self.accounts), next(Self.accounts), next(100))
+      let (from, to, amount) = (random.below(Self.accounts), random.below(Self.accounts), random.below(100))
       do {
         try table.barrier { tx in
           try tx.increment("account\(from)", by: -amount)

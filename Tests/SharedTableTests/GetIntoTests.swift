@@ -1,6 +1,7 @@
 import Dispatch
 import SharedTable
 import Synchronization
+import TestSupport
 import Testing
 
 /// `get` into a buffer decides the frequent case on a path of its own: whatever is not that case must come out the same.
@@ -21,7 +22,7 @@ import Testing
   @Test(arguments: [Table.Variant.rcu, .rwlock])
   func agreesWithADictionaryForAllKindsOfKeys(_ variant: Table.Variant) throws {
     let seed = UInt64.random(in: 0 ... .max)
-    var random = Seeded(state: seed)
+    var random = SplitMix(seed: seed)
     let table = try Table.temporary(variant: variant, capacityBytes: 64 << 20)
     var expected: [[UInt8]: [UInt8]] = [:]
     for round in 0..<6000 {
@@ -123,14 +124,5 @@ import Testing
         #expect(try value(table, Array("key".utf8)) == Array("table \(number)".utf8))
       }
     }
-  }
-}
-
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state ^ (state >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import shmctl
@@ -15,7 +16,7 @@ import Testing
   }
 
   @Test func whatIsEscapedReadsBackAsOneWord() throws {
-    var random = SeededRandom(seed: 7)
+    var random = SplitMix(seed: 7)
     for _ in 0..<2000 {
       let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       let words = try WordLine.words(Array("x ".utf8) + WordLine.escaped(bytes))
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test func noInputOfAnotherFormTrapsItsReader() {
-    var random = SeededRandom(seed: 11)
+    var random = SplitMix(seed: 11)
     let seeds = [
       "key,value,encoding\na,\"b\"\"c\",base64\n", "export A=\"b\\n\" # c\n",
       "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n",
