@@ -295,13 +295,13 @@ private struct Refusal: Error {
   }
 
   private func lookOnce(_ table: Table) throws {
-    #expect(try table.get("k3", as: Int.self) ?? -1 >= 0)
+    #expect(try #require(try table.get("k3", as: Int.self)) >= 0)
     #expect(try table.get("other3", as: Int.self) == nil)
     do {
       try table.read { (view: borrowing ReadView) throws in
         let first = try view.get("k0", as: Int.self)
         for index in 1..<20 { #expect(try view.get("k\(index)", as: Int.self) == first) }
-        #expect(first ?? -1 >= 0)
+        #expect(try #require(first) >= 0)
       }
     } catch let error as TableError where error.code == .snapshotTooOld {
       // An observer's section lasts as long as nothing is reclaimed.

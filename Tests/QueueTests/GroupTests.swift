@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Table.Variant.allCases) func whoIsToldOfAnEndFindsItVisible(_ variant: Table.Variant) throws {
+  @Test(arguments: Table.Variant.allCases) func changesAreVisibleWhenTheirEndIsTold(_ variant: Table.Variant) throws {
     try withQueue(variant) { queue throws in
       let told = Door()
       let seen = Notes<Int?>()

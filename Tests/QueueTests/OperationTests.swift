@@ -179,7 +179,7 @@ import Testing
   }
 
   /// Two wait for a reader, the second of them without a thread. Then a section on the thread that ran it waits for it.
-  @Test func oneWhoseBarrierIsCommittedIsWaitedForOnItsThreadToo() throws {
+  @Test func aCommittedBarrierIsAwaitedAlsoOnTheThreadThatRanIt() throws {
     try withQueue(.rcu) { queue throws in
       let (inside, leave) = (Door(), Door())
       let reader = TestThread {

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func aLineThatIsWrongOrFailsIsNamedAndWhatStandsBeforeItIsDone() throws {
+  @Test func aFailingLineIsNamedAndEarlierLinesAreDone() throws {
     for (line, status, message) in [
       ("sett b 2", 2, "no operation 'sett'"), ("set b", 2, "the value is missing"), ("incr a", 10, "a"),
       ("set b \"x", 2, "is not closed"), ("set b \\q", 2, "no escape in column"),

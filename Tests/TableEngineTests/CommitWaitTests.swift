@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases)
-  func noCommitIsSleptThroughWhileProcessesWrite(_ variant: Table.Variant) throws {
+  func waitersMissNoCommitWhileProcessesWrite(_ variant: Table.Variant) throws {
     try withSmallTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
       try table.set("n", 0)
