@@ -86,7 +86,7 @@ enum AccessSection {
   }
 }
 
-/// On a queue of the caller's own.
+/// Runs of a section on a queue of the caller's own.
 extension AccessSection {
   static func read<Output>(
     _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?

@@ -4,7 +4,7 @@
 public struct Accessor<Output>: TableAccessor {
   let scope: AccessScope
   let body: @Sendable (WorkingCopies) throws -> Output
-  /// Of an accessor that changes one value and is no composition: the value's key.
+  /// The value's key, of an accessor that changes one value and is no composition.
   let key: [UInt8]?
 
   @usableFromInline

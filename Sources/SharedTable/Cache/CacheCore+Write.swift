@@ -210,7 +210,7 @@ extension CacheCore {
     }
   }
 
-  /// By each of the barriers that empty a cache which one barrier cannot empty.
+  /// How many elements each barrier removes where one barrier cannot empty the cache.
   private static let removedAtOnce = 256
 
   func removeAll(timeout: Duration?) throws(TableError) {

@@ -6,7 +6,7 @@ public import TableEngine
 final class CacheCore: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let names: CacheKeys
-  /// Of the names, which own it.
+  /// The prefix of elements' keys. The names own its memory.
   @usableFromInline let elementPrefix: KeptBytes
   /// The table's, which holds it.
   @usableFromInline let segment: UncountedReference<Segment>

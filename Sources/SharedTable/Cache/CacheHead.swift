@@ -66,7 +66,7 @@ struct CacheHead: Equatable {
     found.hasForm(form) || found.meta.type == ValueType.bytes.rawValue
   }
 
-  /// As it lies in the table.
+  /// Calls `body` with the bytes that lie in the table.
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let words: InlineArray<9, UInt64> = [
       Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions, seed,

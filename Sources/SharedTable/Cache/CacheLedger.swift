@@ -34,7 +34,7 @@ struct CacheLedger {
     }
   }
 
-  /// Without anything.
+  /// A ledger without pages or elements.
   init(new core: CacheCore) {
     self.core = core
     head = CacheHead(seed: core.table.segment.hashSeed)

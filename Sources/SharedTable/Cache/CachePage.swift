@@ -65,7 +65,7 @@ final class CachePage {
     unsafe UnsafeMutableBufferPointer(start: lines, count: count)
   }
 
-  /// As it lies in the table.
+  /// Calls `body` with the bytes that lie in the table.
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try unsafe body(UnsafeRawBufferPointer(all))
   }

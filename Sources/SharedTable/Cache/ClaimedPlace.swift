@@ -5,7 +5,7 @@ import TableEngine
 protocol ClaimedPlace: Sendable {
   associatedtype Value: TableValue
   var table: Table { get }
-  /// For messages.
+  /// What messages call it.
   var title: String { get }
   var claimKey: [UInt8] { get }
   /// Where its barriers run for tasks, and what nobody waits for.

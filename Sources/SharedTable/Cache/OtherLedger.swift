@@ -4,7 +4,7 @@ import TableEngine
 /// What a ledger says of the costs that a store, a dump or a copy has brought from another table.
 struct OtherLedger {
   private let seed: UInt64
-  /// By the hashes of that table.
+  /// Elements' costs, by that table's hashes of their keys.
   private var costs: [UInt64: UInt64] = [:]
 
   /// - Returns: nil if it is this table's, or cannot be read.

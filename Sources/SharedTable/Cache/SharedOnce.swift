@@ -70,7 +70,7 @@ final class OncePlace<Value: TableValue>: ClaimedPlace {
   @usableFromInline let names: CacheKeys
   let queue: BarrierQueue
 
-  /// Of the value; the names own it.
+  /// The value's key. The names own its memory.
   @usableFromInline let key: KeptBytes
   var claimKey: [UInt8] { names.claimPrefix.array }
 

@@ -1,6 +1,6 @@
 /// An inner node that is being changed.
 struct ArrayInner {
-  /// In memory as in a node.
+  /// A child as it lies in a node.
   struct Child: Equatable {
     let id: Int
     /// Elements below it.

@@ -24,7 +24,7 @@ struct ArrayLeaf: Sendable {
     }
   }
 
-  /// One element.
+  /// A leaf of one element.
   init(bytes: UnsafeRawBufferPointer, alignment: Int) {
     self.alignment = alignment
     unsafe append(bytes)

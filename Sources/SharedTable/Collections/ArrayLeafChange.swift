@@ -11,9 +11,9 @@ import TableEngine
 struct ArrayLeafChange {
   private let old: UnsafeRawPointer
   private let oldCount: Int
-  /// Of the new leaf.
+  /// How many elements the new leaf has.
   let count: Int
-  /// Of the element that goes, or before which one comes in.
+  /// The index of the element that goes, or before which one comes in.
   private let index: Int
   /// Where that lies, from its beginning to that of what follows it: the same if none goes.
   private let gapStart: Int

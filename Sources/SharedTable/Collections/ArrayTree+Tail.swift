@@ -80,7 +80,7 @@ extension ArrayTree {
 }
 
 extension ArrayNodeSpan {
-  /// Of an inner node that has one.
+  /// The last child of an inner node that has one.
   fileprivate var lastChild: ArrayInner.Child {
     unsafe span.withUnsafeBytes { bytes in
       unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 16, as: ArrayInner.Child.self)

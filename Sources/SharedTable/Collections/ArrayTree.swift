@@ -12,14 +12,14 @@ import TableEngine
 final class ArrayTree: Sendable {
   let table: Table
   @usableFromInline let place: CollectionPlace
-  /// Of the place's name, which owns it.
+  /// The prefix of nodes' keys. The place's name owns its memory.
   private let prefix: KeptBytes
   let limits: ArrayLimits
-  /// Of an element.
+  /// The alignment of an element.
   @usableFromInline let alignment: Int
-  /// Of nodes. Here it is read without a look whether its fingerprint has been computed.
+  /// The form of nodes. Here it is read without a look whether its fingerprint has been computed.
   let nodeForm = StoredForm(of: ArrayNodeBytes.self)
-  /// In direct barriers.
+  /// What direct barriers know of the header.
   private let knownHeader: KnownHeader
 
   init<Element: TableValue>(
@@ -59,7 +59,7 @@ final class ArrayTree: Sendable {
     /// 0 where only the header was read.
     var tailCount = 0
 
-    /// Of all elements.
+    /// The number of all elements.
     @usableFromInline var count: Int { rooted + tailCount }
 
     var header: CollectionHeader.Numbers { [rooted, root, level, next, tail] }

@@ -9,7 +9,7 @@ final class CollectionPlace: Sendable {
   private let signatureBytes: KeptBytes
   /// Here it is read without a look whether its fingerprint has been computed.
   private let headerForm = StoredForm(of: CollectionHeader.self)
-  /// Of the header's key.
+  /// The hash of the header's key.
   private let hash: UInt64
 
   init(table: Table, name: CollectionKeys, signature: String) {

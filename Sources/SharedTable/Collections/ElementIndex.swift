@@ -20,13 +20,13 @@ struct ElementIndex: Sendable {
 
   /// The header's numbers.
   struct State: Equatable {
-    /// Of listed elements.
+    /// How many elements are listed.
     var count = 0
     /// What their listings take in the pages.
     var bytes = 0
     /// Some of them may be empty; those are not stored.
     var pages = 0
-    /// Of the hash, so that a program that chooses keys cannot put them all into one page; below 2^59, as a header's numbers are.
+    /// The seed of the hash, so that a program that chooses keys cannot put them all into one page; below 2^59, as a header's numbers are.
     var seed = 0
 
     /// What a page holds on the average before there are more.
@@ -69,7 +69,7 @@ struct ElementIndex: Sendable {
     return state
   }
 
-  /// Of listed elements.
+  /// How many elements are listed.
   @usableFromInline
   func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try state(in: section)?.count ?? 0

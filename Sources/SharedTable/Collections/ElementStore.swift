@@ -7,7 +7,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let place: CollectionPlace
   /// The table's, which holds it.
   @usableFromInline let segment: UncountedReference<Segment>
-  /// Of the place's name, which owns it.
+  /// The prefix of elements' keys. The place's name owns its memory.
   @usableFromInline let prefix: KeptBytes
 
   @inlinable var index: ElementIndex { ElementIndex(place: place) }

@@ -26,7 +26,7 @@ struct KnownHeader: @unchecked Sendable {
     unsafe key = .allocate(byteCount: keyLength, alignment: 1)
   }
 
-  /// By the owner's end.
+  /// Frees the memory; called by the owner's end.
   func deallocate() {
     unsafe contents.deallocate()
     unsafe key.deallocate()
@@ -35,14 +35,14 @@ struct KnownHeader: @unchecked Sendable {
   @inline(__always)
   func isThat(ofVersion version: UInt64) -> Bool { unsafe contents.pointee.version == version }
 
-  /// Without the number of elements in the tail.
+  /// The array's state without the number of elements in the tail.
   @inline(__always)
   var state: ArrayTree.State { unsafe contents.pointee.state }
 
   @inline(__always)
   var tailKey: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: key, count: contents.pointee.keyLength) }
 
-  /// Of the tail's key.
+  /// The hash of the tail's key.
   @inline(__always)
   var tailHash: UInt64 { unsafe contents.pointee.hash }
 

@@ -37,7 +37,7 @@ extension SharedValue {
     try await awaitBarrier(timeout) { tx in try compareExchange(expected: expected, desired: desired, in: &tx) }
   }
 
-  /// As ``withBarrier(_:_:)``.
+  /// Awaits a barrier that runs as ``withBarrier(_:_:)`` does.
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
     _ timeout: Duration? = nil, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {

@@ -33,7 +33,7 @@ public final class TableChangeSource: Sendable {
   private enum Phase {
     /// Nothing under way: not activated, or suspended.
     case idle
-    /// On its way to the queue, or there.
+    /// The handing out is on its way to the queue, or there.
     case running
     /// The watcher will say when.
     case waiting

@@ -53,7 +53,7 @@ public struct TableChanges: AsyncSequence, Sendable {
   /// Begins where the sequence says; each iterator reads for itself.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: feed) }
 
-  /// Of one task at a time. Dropping it frees all that it has.
+  /// An iterator, for one task at a time. Dropping it frees all that it has.
   public struct Iterator: AsyncIteratorProtocol {
     private var feed: ChangeFeed
     private var watch: Watch?

@@ -50,13 +50,13 @@ public struct TableUpdates<Value: TableValue>: AsyncSequence, Sendable {
 
   let table: Table
   let key: [UInt8]
-  /// Of which version the value is that is known already, and is not told; nil if none is.
+  /// The version of the value that is known already, and is not told; nil if none is.
   var told: UInt64?
 
   /// Begins with the value as of the first `next`; each iterator reads for itself.
   public func makeAsyncIterator() -> Iterator { Iterator(table: table, key: key, told: told) }
 
-  /// Of one task at a time. Dropping it frees all that it has.
+  /// An iterator, for one task at a time. Dropping it frees all that it has.
   public struct Iterator: AsyncIteratorProtocol {
     private let table: Table
     private let key: [UInt8]

@@ -124,7 +124,7 @@ final class TableWatcher: Sendable {
     case sleep([SeenWords], nanoseconds: UInt64)
   }
 
-  /// By whoever found that it does not run, and has noted that it does.
+  /// Starts the thread. Called by whoever found that it does not run, and has noted that it does.
   /// - Returns: why the system gives no thread. The caller then calls ``endWaits(but:)``.
   private func start() -> SystemError? {
     warmUp()

@@ -13,7 +13,7 @@ public struct ValueUpdates<Value: TableValue>: AsyncSequence, Sendable {
     Iterator(stored: stored.makeAsyncIterator(), defaultValue: defaultValue)
   }
 
-  /// Of one task at a time. Dropping it frees all that it has.
+  /// An iterator, for one task at a time. Dropping it frees all that it has.
   public struct Iterator: AsyncIteratorProtocol {
     var stored: TableUpdates<Value>.Iterator
     let defaultValue: Value

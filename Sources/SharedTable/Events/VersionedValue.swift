@@ -5,7 +5,7 @@ import TableEngine
 struct VersionedValue<T: TableValue> {
   /// Nil if absent or expired, and where the version is the one that the look was told of.
   var value: T?
-  /// Of the barrier that stored the value; 0, which no barrier has, if it is absent or expired.
+  /// The version of the barrier that stored the value; 0, which no barrier has, if it is absent or expired.
   var version: UInt64 = 0
   /// How long the reader that waits for a change sleeps at most before it looks again, if no writer wakes it.
   var lastsNanoseconds = UInt64.max

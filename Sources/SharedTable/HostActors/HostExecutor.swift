@@ -108,7 +108,7 @@ public final class HostExecutor: SerialExecutor {
     return true
   }
 
-  /// For runtimes that do not ask ``isIsolatingCurrentContext()``.
+  /// Traps outside of a job, for runtimes that do not ask ``isIsolatingCurrentContext()``.
   public func checkIsolated() {
     precondition(isIsolatingCurrentContext() == true, "not in a job of the host actor, nor in a barrier of its table")
   }

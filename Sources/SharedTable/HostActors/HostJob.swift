@@ -16,7 +16,7 @@ final class HostJob: BarrierWork, @unchecked Sendable {
     return nil
   }
 
-  /// With the table's barrier or without.
+  /// Runs the job, with the table's barrier or without.
   func runSynchronously() { unsafe job.runSynchronously(on: executor.asUnownedSerialExecutor()) }
 
   /// A job always runs. In its queue's turn, so that no other job of the executor runs beside it.

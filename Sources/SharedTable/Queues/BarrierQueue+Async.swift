@@ -128,7 +128,7 @@ extension BarrierQueue {
   }
 }
 
-/// On the worker threads.
+/// What worker threads do for the queue.
 extension BarrierQueue {
   /// Runs one read, or one group of barriers.
   func runTurn() {
@@ -213,7 +213,7 @@ extension BarrierQueue {
   /// Has a turn asked for the barrier that stepped back, if it is still there.
   func comeBack() { withOrder { $0.comeBack() } }
 
-  /// After a closure. A child that was forked in it ends: this thread is one of its parent's lanes, and whatever it would go on with, locks
+  /// Called after a closure. A child that was forked in it ends: this thread is one of its parent's lanes, and whatever it would go on with, locks
   /// and the next closures, is the parent's.
   func endIfForked() {
     if !segment.with({ $0.isOfThisProcess }) { _exit(0) }

@@ -38,7 +38,7 @@ public import TableEngine
 public final class BarrierQueue: Sendable {
   /// The table that its sections are of.
   public let table: Table
-  /// In reverse-DNS form, as `org.example.settings`; errors show it, and `shmctl stat` while a barrier of the queue runs.
+  /// The queue's name in reverse-DNS form, as `org.example.settings`; errors show it, and `shmctl stat` while a barrier of the queue runs.
   public let label: String
   let barrierLabel: BarrierLabel?
   /// What errors begin with. Nil for a queue of the library's own whose table says enough: who gets its errors has made no
@@ -156,7 +156,7 @@ public final class BarrierQueue: Sendable {
     order.turnsToRequest(width: WorkerPool.shared.width, mostWaiting: WorkerPool.shared.mostWaiting)
   }
 
-  /// Of Dispatch. Each `global()` makes an object anew.
+  /// Dispatch's pool. Each `global()` makes an object anew.
   private static let pool = DispatchQueue.global()
 
   private func request(_ turns: Int) {

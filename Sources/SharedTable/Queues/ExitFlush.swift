@@ -57,7 +57,7 @@ enum ExitFlush {
     }
   }
 
-  /// By the queue's end.
+  /// Forgets a queue; called by its end.
   static func forget(_ queue: BarrierQueue) {
     guard isOfThisProcess else { return }
     registry.entries.withLock { $0[ObjectIdentifier(queue)] = nil }

@@ -55,7 +55,7 @@ struct FastGate: @unchecked Sendable {
     unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
   }
 
-  /// By the last who knows of it.
+  /// Frees the memory; called by the last who knows of the gate.
   func deallocate() { unsafe base.deallocate() }
 
   // MARK: - Readers

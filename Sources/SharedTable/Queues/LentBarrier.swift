@@ -29,7 +29,7 @@ final class LentBarrier: BarrierWork, @unchecked Sendable {
 
   override func run(_ tx: inout Transaction) throws -> WorkValue? { try body?(&tx) }
 
-  /// By the task, when the work has ended. A lane may release the work later; by then it holds no closure.
+  /// Lets go of the closure; called by the task when the work has ended. A lane may release the work later; by then it holds no closure.
   @usableFromInline
   func giveBack() { body = nil }
 }

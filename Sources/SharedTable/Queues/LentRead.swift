@@ -14,7 +14,7 @@ final class LentRead: ReadWork, @unchecked Sendable {
 
   override func run(_ view: borrowing ReadView) throws -> WorkValue? { try body?(view) }
 
-  /// By the task, when the work has ended. A lane may release the work later; by then it holds no closure.
+  /// Lets go of the closure; called by the task when the work has ended. A lane may release the work later; by then it holds no closure.
   @usableFromInline
   func giveBack() { body = nil }
 }

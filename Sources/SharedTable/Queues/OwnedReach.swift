@@ -6,7 +6,7 @@ enum OwnedReach: Sendable {
   case key([UInt8])
   case subtree([UInt8])
 
-  /// One key, and nothing below it.
+  /// The reach of one key, and nothing below it.
   init(_ key: some TableKey) { self = .key(unsafe key.withKeyBytes { unsafe [UInt8]($0) }) }
 
   var isTable: Bool {

@@ -7,12 +7,12 @@ import TableEngine
 struct ReaderWaits {
   struct Wait: Sendable {
     let work: BarrierWork
-    /// Of its commit.
+    /// The version of its commit.
     let version: UInt64
     let deadline: Deadline
   }
 
-  /// In the order of their versions.
+  /// The waits, in the order of their versions.
   private var waits: [Wait] = []
   private var isAwaited = false
 
@@ -40,7 +40,7 @@ extension BarrierQueue {
   /// How long it looks for the readers of one version without asking whether somebody with less time has come.
   private static var partNanoseconds: UInt64 { 20_000_000 }
 
-  /// On a lane.
+  /// Waits for the readers, on a lane.
   func awaitReaders() {
     WorkerPool.shared.whileWaiting {
       while let (version, deadline) = withOrder({ $0.readerWaits.next() }) {
@@ -60,7 +60,7 @@ extension BarrierQueue {
     }
   }
 
-  /// With a last look, which tells what is in the way.
+  /// Ends a wait with a last look, which tells what is in the way.
   private func end(_ wait: ReaderWaits.Wait) {
     do throws(TableError) {
       try waitAfterCommit(of: wait.version, Deadline(at: 0))

@@ -57,7 +57,7 @@ struct SubmissionOrder {
 
   // MARK: - The gate
 
-  /// By the thread that holds the queue's lock, before it changes anything. A barrier that has entered by the gate is one of the order from
+  /// Called by the thread that holds the queue's lock, before it changes anything. A barrier that has entered by the gate is one of the order from
   /// then on.
   @inline(__always)
   mutating func takeOverGate() {
@@ -75,7 +75,7 @@ struct SubmissionOrder {
     }
   }
 
-  /// By the same thread, after it has changed everything. If the order has no submission left, a barrier may enter by the gate again.
+  /// Called by the same thread, after it has changed everything. If the order has no submission left, a barrier may enter by the gate again.
   @inline(__always)
   mutating func giveGateBack() {
     if isGateOrdered { giveOrderedGateBack() }

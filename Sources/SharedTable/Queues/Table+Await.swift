@@ -166,7 +166,7 @@ extension Table {
     retry = next
   }
 
-  /// In the library's threads. The queue is one call's own, for there is no order to keep.
+  /// Runs `body` in the library's threads. The queue is one call's own, for there is no order to keep.
   nonisolated(nonsending) private func awaitTurn<R: Sendable>(
     _ timeout: Duration?, _ reach: OwnedReach, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {

@@ -65,7 +65,7 @@ class Work: Submission, @unchecked Sendable {
   /// It is known who brings the result. No order: who sees it does nothing with what the claimer does.
   final var isClaimed: Bool { progress.load(ordering: .relaxed) & Self.isClaimed != 0 }
 
-  /// By the thread that has claimed it: what the closure did is undone, and it will be claimed once more.
+  /// Called by the thread that has claimed it: what the closure did is undone, and it will be claimed once more.
   final func unclaim() {
     // PAIR work-claim. Other end: Work.claim. Releases: this thread's last look at the closure comes before.
     progress.bitwiseAnd(~Self.isClaimed, ordering: .releasing)
@@ -81,7 +81,7 @@ class Work: Submission, @unchecked Sendable {
   /// Once, by the thread that has claimed it. Nobody sees the result before ``tell()``.
   final func setResult(_ result: consuming WorkResult) { self.result = result }
 
-  /// After ``setResult(_:)``.
+  /// Tells of the result; called after ``setResult(_:)``.
   override final func tell() {
     var seen = progress.load(ordering: .relaxed)
     var hasSwapped = false
@@ -133,7 +133,7 @@ class Work: Submission, @unchecked Sendable {
     if let result { tell(result) }
   }
 
-  /// By the last handle.
+  /// Called by the last handle.
   @usableFromInline
   final func handleIsGone() {
     guard unsafe queue.segment.with({ $0.isOfThisProcess }) else { return }

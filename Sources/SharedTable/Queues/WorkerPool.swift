@@ -20,14 +20,14 @@ final class WorkerPool: Sendable {
     var turns = TurnQueue()
     var idleLanes: [DispatchQueue] = []
     var lanes = 0
-    /// Of the lanes, those whose section waits.
+    /// How many of the lanes have a section that waits.
     var waiting = 0
-    /// By segment. Only tables for whose barrier a lane waits are here.
+    /// Crowds by segment. Only tables for whose barrier a lane waits are here.
     var crowds: [ObjectIdentifier: Crowd] = [:]
-    /// Ever made.
+    /// How many lanes were ever made.
     var newest = 0
     let alarm: Alarm
-    /// For when the alarm is set; the end of time if it is not.
+    /// When the alarm is to ring; the end of time if it is not.
     var alarmInstant = UInt64.max
   }
 
@@ -37,7 +37,7 @@ final class WorkerPool: Sendable {
 
   /// Who in this process waits for one table's barrier.
   private struct Crowd {
-    /// In a lane.
+    /// How many wait in a lane.
     var waiting = 0
     /// Not before one of these lanes waits no longer, or their own wait is over.
     var steppedBack: [SteppedBack] = []

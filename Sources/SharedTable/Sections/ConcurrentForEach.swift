@@ -97,7 +97,7 @@ final class ConcurrentForEach: Sendable {
   private let prefix: [UInt8]
   private let body: Body
   #if DEBUG || CheckedReads
-    /// One for all threads, which take turns.
+    /// The check of all threads, which take turns.
     private let check: Locked<CheckedReadWatch>?
   #endif
   /// Somebody has failed. Relaxed: others stop a little later at worst.

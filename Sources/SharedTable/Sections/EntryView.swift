@@ -15,7 +15,7 @@ public struct EntryView: ~Escapable {
   }
   /// Nil for a type that this release does not know.
   @inlinable public var type: ValueType? { ValueType(rawValue: found.meta.type) }
-  /// Of the barrier that stored it.
+  /// The version of the barrier that stored it.
   public var version: UInt64 { found.version }
   /// Is the value of this type and layout? Its bytes may be invalid nevertheless.
   func hasForm<T: TableValue>(of type: T.Type) -> Bool { found.hasForm(of: type) }

@@ -23,7 +23,7 @@ package struct FullRetry {
 
   private init(failures: UInt64, deadline: UInt64) { word = deadline & ~15 | min(failures, 15) }
 
-  /// Before the first attempt.
+  /// The state before the first attempt.
   @inlinable @inline(__always)
   package init() { word = 0 }
 

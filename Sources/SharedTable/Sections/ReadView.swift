@@ -127,7 +127,7 @@ public struct ReadView: ~Escapable {
     return found
   }
 
-  /// For observers, and for keys that are none.
+  /// The look-up for observers, and for keys that are none.
   @inlinable @inline(never)
   func findGenerally(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {

@@ -2,11 +2,11 @@ import TableEngine
 
 /// A value with what is stored beside it.
 public struct TableEntry: Sendable, Equatable {
-  /// As they are stored.
+  /// The bytes as they are stored.
   public let bytes: [UInt8]
   /// Nil for a type that this release does not know.
   public let type: ValueType?
-  /// Of the barrier that stored it.
+  /// The version of the barrier that stored it.
   public let version: UInt64
   /// Nanoseconds since 1970; nil for never.
   public let expiry: UInt64?

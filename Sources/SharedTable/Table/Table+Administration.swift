@@ -61,8 +61,8 @@ extension Table.Administration {
   /// two processes may use two tables without knowing. A few system calls; never blocks.
   public var isNamed: Bool { segment.isNamed }
 
-  /// By which a table like this one is made: with its limits, owner, group and mode of this moment. For a tool that puts another table in its place.
-  /// A system call; never blocks.
+  /// The options by which a table like this one is made: with its limits, owner, group and mode of this moment. For a tool that puts
+  /// another table in its place. A system call; never blocks.
   /// - Throws: `notPermitted` (observer), `system`, `forked`.
   public func options() throws(TableError) -> Table.Options {
     try table.naming(try segment.options())

@@ -26,7 +26,7 @@ public final class Table: Sendable {
   /// A user who owns a table: number, and name where `/etc/passwd` has it.
   public typealias Owner = HostUser
 
-  /// As it was opened.
+  /// The name by which it was opened.
   public let name: String
   /// How long a wait lasts where the call does not say.
   public let timeout: Duration

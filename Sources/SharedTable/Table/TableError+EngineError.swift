@@ -41,7 +41,7 @@ extension TableError {
     }
   }
 
-  /// Of a table that is being made. What the engine does not permit are the options then. That there is no such table is no news; a
+  /// An error of a table that is being made. What the engine does not permit are the options then. That there is no such table is no news; a
   /// host without /dev/shm is.
   package init(making error: EngineError, table: String) {
     switch error {

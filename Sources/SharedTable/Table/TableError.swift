@@ -72,7 +72,7 @@ public struct TableError: Error, Sendable {
     case system
   }
 
-  /// For programs.
+  /// The kind of error, for programs.
   public var code: Code { contents.code }
   /// The table's name; `*` where it is about none in particular.
   public var table: String { contents.table }

@@ -3,13 +3,13 @@ import SharedMemory
 
 /// A moment until which a wait of several parts may last.
 struct Deadline: Sendable {
-  /// By the monotonic clock, in nanoseconds.
+  /// The moment by the monotonic clock, in nanoseconds.
   let instant: UInt64
 
   /// The end of time.
   static var never: Deadline { Deadline(UInt64.max) }
 
-  /// One that was made before.
+  /// A deadline that was made before.
   init(at instant: UInt64) { self.instant = instant }
 
   init(_ timeoutNanoseconds: UInt64) {
