@@ -6,7 +6,6 @@ import Testing
 /// accessors. Two accessors are equal if from equal contents they give equal results, or refuse equally, and leave equal
 /// contents.
 @Suite struct LawTests {
-  private typealias Unary = @Sendable (Int) throws -> Int
   private static let rounds: UInt64 = 120
 
   /// What running an accessor shows.
@@ -33,6 +32,45 @@ import Testing
     }
   }
 
+  private static func expectEqual(
+    _ law: String, _ seed: UInt64, _ world: World, _ start: Contents, _ left: () throws -> Int,
+    _ right: () throws -> Int
+  ) throws -> Observation {
+    let seen = try observe(world, start, left)
+    let other = try observe(world, start, right)
+    #expect(other == seen, "\(law), seed \(seed)")
+    return seen
+  }
+
+  /// Tries laws of accessors that change values, each in rounds with accessors drawn at random.
+  private func expectEqual(
+    _ variant: Table.Variant, _ laws: (ChangingRound) -> [(law: String, left: Accessor<Int>, right: Accessor<Int>)]
+  ) throws {
+    let world = World(try Table.temporary(variant: variant))
+    for seed in 0..<Self.rounds {
+      let round = ChangingRound(seed: seed, world)
+      for (law, left, right) in laws(round) {
+        _ = try Self.expectEqual(law, seed, world, round.start, { try left.accessSync() }, { try right.accessSync() })
+      }
+    }
+  }
+
+  /// Tries laws of accessors that look, which change nothing.
+  private func expectEqual(
+    _ variant: Table.Variant,
+    _ laws: (LookingRound) -> [(law: String, left: ReadAccessor<Int>, right: ReadAccessor<Int>)]
+  ) throws {
+    let world = World(try Table.temporary(variant: variant))
+    for seed in 0..<Self.rounds {
+      let round = LookingRound(seed: seed, world)
+      for (law, left, right) in laws(round) {
+        let seen = try Self.expectEqual(
+          law, seed, world, round.start, { try left.accessSync() }, { try right.accessSync() })
+        #expect(seen.contents == round.start, "\(law), seed \(seed): looking changed something")
+      }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func anAccessorDoesWhatItsPartsDoOneAfterTheOther(_ variant: Table.Variant) throws {
     let world = World(try Table.temporary(variant: variant))
@@ -55,45 +93,52 @@ import Testing
     #expect(refusals > 50 && refusals < Int(Self.rounds) * 3)
   }
 
-  @Test(arguments: Table.Variant.allCases)
-  func accessorsThatChangeKeepTheLaws(_ variant: Table.Variant) throws {
-    let world = World(try Table.temporary(variant: variant))
-    let identity: Unary = { $0 }
-    for seed in 0..<Self.rounds {
-      var random = SplitMix(seed: seed)
-      let start = Contents.random(&random)
-      func any() -> Accessor<Int> { Program.random(&random).accessor(world) }
-      @Sendable func pure<T: Sendable>(_ value: T) -> Accessor<T> { .pure(value, on: world.table) }
-      let (u, v, w) = (any(), any(), any())
-      let (f, g) = (Function.random(&random), Function.random(&random))
-      let fs: Accessor<Unary> = u.map { f.curried($0) }
-      let gs: Accessor<Unary> = v.map { g.curried($0) }
-      let (k, l) = (any(), any())
-      // Two functions from a value to an accessor, whose accessor depends on the value.
-      let next: @Sendable (Int) -> Accessor<Int> = { x in k.map { try f($0 &+ x) } }
-      let after: @Sendable (Int) -> Accessor<Int> = { x in x & 1 == 0 ? l : k.map { try g($0 &- x) } }
-      let x = Int.random(in: -9...9, using: &random)
+  // MARK: - Accessors that change
 
-      let laws: [(String, Accessor<Int>, Accessor<Int>)] = [
-        ("functor identity", u.map { $0 }, u),
-        ("functor composition", u.map { try f($0) }.map { try g($0) }, u.map { try g(f($0)) }),
-        ("applicative identity", pure(identity).apply(u), u),
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatChangeAreFunctors(_ variant: Table.Variant) throws {
+    try expectEqual(variant) { (round: ChangingRound) in
+      let (u, f, g) = (round.u, round.f, round.g)
+      return [
+        ("identity", u.map { $0 }, u),
+        ("composition", u.map { try f($0) }.map { try g($0) }, u.map { try g(f($0)) }),
+      ]
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatChangeAreApplicativeFunctors(_ variant: Table.Variant) throws {
+    let identity: Unary = { $0 }
+    try expectEqual(variant) { (round: ChangingRound) in
+      let (u, w, f, x) = (round.u, round.w, round.f, round.x)
+      let (fs, gs) = (round.fs, round.gs)
+      return [
+        ("identity", round.pure(identity).apply(u), u),
         (
-          "applicative homomorphism", pure { @Sendable y in try f(y) }.apply(pure(x)),
-          pure(x).map { try f($0) }
+          "homomorphism", round.pure { @Sendable y in try f(y) }.apply(round.pure(x)),
+          round.pure(x).map { try f($0) }
         ),
         (
-          "applicative interchange", fs.apply(pure(x)),
-          pure { @Sendable (function: @escaping Unary) in try function(x) }.apply(fs)
+          "interchange", fs.apply(round.pure(x)),
+          round.pure { @Sendable (function: @escaping Unary) in try function(x) }.apply(fs)
         ),
         (
-          "applicative composition",
-          pure { @Sendable (outer: @escaping Unary) -> (@Sendable (@escaping Unary) -> Unary) in
+          "composition",
+          round.pure { @Sendable (outer: @escaping Unary) -> (@Sendable (@escaping Unary) -> Unary) in
             { inner in { y in try outer(inner(y)) } }
           }.apply(fs).apply(gs).apply(w),
           fs.apply(gs.apply(w))
         ),
-        ("map is apply of pure", u.map { try f($0) }, pure { @Sendable y in try f(y) }.apply(u)),
+        ("map is apply of pure", u.map { try f($0) }, round.pure { @Sendable y in try f(y) }.apply(u)),
+      ]
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatChangeAreZipped(_ variant: Table.Variant) throws {
+    try expectEqual(variant) { (round: ChangingRound) in
+      let (u, v, w, f, fs) = (round.u, round.v, round.w, round.f, round.fs)
+      return [
         ("apply is zip", fs.apply(w), fs.zip(w).map { try $0($1) }),
         (
           "zip is associative", u.zip(v).zip(w).map { try f($0.0 &+ 3 &* $0.1 &+ 5 &* $1) },
@@ -103,72 +148,100 @@ import Testing
           "zip takes several", u.zip(v).zip(w).map { try f($0.0 &+ 3 &* $0.1 &+ 5 &* $1) },
           u.zip(v, w).map { try f($0 &+ 3 &* $1 &+ 5 &* $2) }
         ),
-        ("monad left identity", pure(x).then(next), next(x)),
-        ("monad right identity", u.then { pure($0) }, u),
-        ("monad associativity", u.then(next).then(after), u.then { next($0).then(after) }),
-        ("apply is then", fs.apply(w), fs.then { function in w.map { try function($0) } }),
       ]
-      for (law, left, right) in laws {
-        let seen = try Self.observe(world, start) { try left.accessSync() }
-        #expect(try Self.observe(world, start) { try right.accessSync() } == seen, "\(law), seed \(seed)")
-      }
     }
   }
 
   @Test(arguments: Table.Variant.allCases)
-  func accessorsThatLookKeepTheLaws(_ variant: Table.Variant) throws {
-    let world = World(try Table.temporary(variant: variant))
-    let identity: Unary = { $0 }
-    for seed in 0..<Self.rounds {
-      var random = SplitMix(seed: seed)
-      let start = Contents.random(&random)
-      func any() -> ReadAccessor<Int> { Program.random(&random, changes: false).reader(world) }
-      @Sendable func pure<T: Sendable>(_ value: T) -> ReadAccessor<T> { .pure(value, on: world.table) }
-      let (u, v, w) = (any(), any(), any())
-      let (f, g) = (Function.random(&random), Function.random(&random))
-      let fs: ReadAccessor<Unary> = u.map { f.curried($0) }
-      let gs: ReadAccessor<Unary> = v.map { g.curried($0) }
-      let (k, l) = (any(), any())
-      let next: @Sendable (Int) -> ReadAccessor<Int> = { x in k.map { try f($0 &+ x) } }
-      let after: @Sendable (Int) -> ReadAccessor<Int> = { x in x & 1 == 0 ? l : k.map { try g($0 &- x) } }
-      let x = Int.random(in: -9...9, using: &random)
+  func accessorsThatChangeAreMonads(_ variant: Table.Variant) throws {
+    try expectEqual(variant) { (round: ChangingRound) in
+      let (u, x, next, after) = (round.u, round.x, round.next, round.after)
+      let (w, fs) = (round.w, round.fs)
+      return [
+        ("left identity", round.pure(x).then(next), next(x)),
+        ("right identity", u.then { round.pure($0) }, u),
+        ("associativity", u.then(next).then(after), u.then { next($0).then(after) }),
+        ("apply is then", fs.apply(w), fs.then { function in w.map { try function($0) } }),
+      ]
+    }
+  }
 
-      let laws: [(String, ReadAccessor<Int>, ReadAccessor<Int>)] = [
-        ("functor identity", u.map { $0 }, u),
-        ("functor composition", u.map { try f($0) }.map { try g($0) }, u.map { try g(f($0)) }),
-        ("applicative identity", pure(identity).apply(u), u),
+  // MARK: - Accessors that look
+
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatLookAreFunctors(_ variant: Table.Variant) throws {
+    try expectEqual(variant) { (round: LookingRound) in
+      let (u, f, g) = (round.u, round.f, round.g)
+      return [
+        ("identity", u.map { $0 }, u),
+        ("composition", u.map { try f($0) }.map { try g($0) }, u.map { try g(f($0)) }),
+      ]
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatLookAreApplicativeFunctors(_ variant: Table.Variant) throws {
+    let identity: Unary = { $0 }
+    try expectEqual(variant) { (round: LookingRound) in
+      let (u, w, f, x) = (round.u, round.w, round.f, round.x)
+      let (fs, gs) = (round.fs, round.gs)
+      return [
+        ("identity", round.pure(identity).apply(u), u),
         (
-          "applicative homomorphism", pure { @Sendable y in try f(y) }.apply(pure(x)),
-          pure(x).map { try f($0) }
+          "homomorphism", round.pure { @Sendable y in try f(y) }.apply(round.pure(x)),
+          round.pure(x).map { try f($0) }
         ),
         (
-          "applicative interchange", fs.apply(pure(x)),
-          pure { @Sendable (function: @escaping Unary) in try function(x) }.apply(fs)
+          "interchange", fs.apply(round.pure(x)),
+          round.pure { @Sendable (function: @escaping Unary) in try function(x) }.apply(fs)
         ),
         (
-          "applicative composition",
-          pure { @Sendable (outer: @escaping Unary) -> (@Sendable (@escaping Unary) -> Unary) in
+          "composition",
+          round.pure { @Sendable (outer: @escaping Unary) -> (@Sendable (@escaping Unary) -> Unary) in
             { inner in { y in try outer(inner(y)) } }
           }.apply(fs).apply(gs).apply(w),
           fs.apply(gs.apply(w))
         ),
+      ]
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatLookAreZipped(_ variant: Table.Variant) throws {
+    try expectEqual(variant) { (round: LookingRound) in
+      let (u, v, w, f, fs) = (round.u, round.v, round.w, round.f, round.fs)
+      return [
         ("apply is zip", fs.apply(w), fs.zip(w).map { try $0($1) }),
         (
           "zip takes several", u.zip(v).zip(w).map { try f($0.0 &+ 3 &* $0.1 &+ 5 &* $1) },
           u.zip(v, w).map { try f($0 &+ 3 &* $1 &+ 5 &* $2) }
         ),
-        ("monad left identity", pure(x).then(next), next(x)),
-        ("monad right identity", u.then { pure($0) }, u),
-        ("monad associativity", u.then(next).then(after), u.then { next($0).then(after) }),
       ]
-      for (law, left, right) in laws {
-        let seen = try Self.observe(world, start) { try left.accessSync() }
-        #expect(try Self.observe(world, start) { try right.accessSync() } == seen, "\(law), seed \(seed)")
-        #expect(seen.contents == start, "\(law), seed \(seed): looking changed something")
-      }
+    }
+  }
 
-      // Promoting keeps composition, and a part that looks may be mixed with parts that change.
-      let changing = Program.random(&random).accessor(world)
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatLookAreMonads(_ variant: Table.Variant) throws {
+    try expectEqual(variant) { (round: LookingRound) in
+      let (u, x, next, after) = (round.u, round.x, round.next, round.after)
+      return [
+        ("left identity", round.pure(x).then(next), next(x)),
+        ("right identity", u.then { round.pure($0) }, u),
+        ("associativity", u.then(next).then(after), u.then { next($0).then(after) }),
+      ]
+    }
+  }
+
+  // MARK: - Both
+
+  /// Promoting keeps composition, and a part that looks may be mixed with parts that change.
+  @Test(arguments: Table.Variant.allCases)
+  func accessorsThatLookComposeWithThoseThatChange(_ variant: Table.Variant) throws {
+    let world = World(try Table.temporary(variant: variant))
+    for seed in 0..<Self.rounds {
+      let round = LookingRound(seed: seed, world)
+      let (u, v, w, f, fs) = (round.u, round.v, round.w, round.f, round.fs)
+      let (next, changing) = (round.next, round.changing)
       let mixtures: [(String, Accessor<Int>, Accessor<Int>)] = [
         ("promoted map", u.map { try f($0) }.promoted, u.promoted.map { try f($0) }),
         ("promoted apply", fs.apply(w).promoted, fs.promoted.apply(w.promoted)),
@@ -182,8 +255,7 @@ import Testing
         ("mixed then", changing.then(next), changing.then { next($0).promoted }),
       ]
       for (law, left, right) in mixtures {
-        let seen = try Self.observe(world, start) { try left.accessSync() }
-        #expect(try Self.observe(world, start) { try right.accessSync() } == seen, "\(law), seed \(seed)")
+        _ = try Self.expectEqual(law, seed, world, round.start, { try left.accessSync() }, { try right.accessSync() })
       }
     }
   }
