@@ -156,7 +156,7 @@ extension BarrierQueue {
   func whileWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     withOrder { $0.beginWait() }
     defer { withOrder { $0.endWait() } }
-    return try WorkerPool.shared.whileWaiting(body)
+    return try WorkerPool.shared.whileWaiting(for: table.segment, body)
   }
 
   /// Opens a read section in a turn, as ``beginBarrierInTurn(_:)`` opens a barrier.

@@ -42,7 +42,7 @@ extension BarrierQueue {
 
   /// Waits for the readers, on a lane.
   func awaitReaders() {
-    WorkerPool.shared.whileWaiting {
+    WorkerPool.shared.whileWaiting(for: table.segment) {
       while let (version, deadline) = withOrder({ $0.readerWaits.next() }) {
         let part = Deadline(at: deadline.instant(within: Self.partNanoseconds))
         var isTimedOut = false

@@ -13,6 +13,8 @@ import TableEngine
 ///
 /// The barrier of one table is worth waiting for in ``limit`` lanes only, since it comes to one of them at a time. Further
 /// queues *step back*: they keep their place in their own order and have no lane until one of these lanes waits no longer.
+/// For all that there is to wait for in one table, its barrier, keys and readers, ``mostOfTable`` lanes may wait. Further turns of its
+/// queues are *held*: a table that a stopped process holds must not take all lanes from the others.
 final class WorkerPool: Sendable {
   static let shared = WorkerPool()
 
@@ -22,7 +24,7 @@ final class WorkerPool: Sendable {
     var lanes = 0
     /// How many of the lanes have a section that waits.
     var waiting = 0
-    /// Crowds by segment. Only tables for whose barrier a lane waits are here.
+    /// Crowds by segment. Only tables for which a lane waits, or a turn is held, are here.
     var crowds: [ObjectIdentifier: Crowd] = [:]
     /// How many lanes were ever made.
     var newest = 0
@@ -35,10 +37,15 @@ final class WorkerPool: Sendable {
   /// then, also if that is cancelled, and with it would keep the queue and its table.
   private typealias Alarm = any DispatchSourceTimer
 
-  /// Who in this process waits for one table's barrier.
+  /// Who in this process waits for one table.
   private struct Crowd {
-    /// How many wait in a lane.
+    /// How many lanes wait for the table.
     var waiting = 0
+    /// How many of them wait for its barrier.
+    var waitingForBarrier = 0
+    /// Turns that begin once fewer lanes wait. While there are some, ``mostOfTable`` lanes wait, or a turn that was let go is in the
+    /// pool's line, or runs and will let the next one go.
+    var held = TurnQueue()
     /// Not before one of these lanes waits no longer, or their own wait is over.
     var steppedBack: [SteppedBack] = []
 
@@ -46,6 +53,8 @@ final class WorkerPool: Sendable {
       defer { steppedBack.removeAll(where: isToCome) }
       return steppedBack.filter(isToCome).map(\.queue)
     }
+
+    var isEmpty: Bool { waiting == 0 && waitingForBarrier == 0 && steppedBack.isEmpty && held.isEmpty }
   }
 
   private struct SteppedBack {
@@ -57,6 +66,8 @@ final class WorkerPool: Sendable {
   let limit = max(16, 2 * FastGate.stripesPerGate)
   /// The most lanes, and so threads, in the process, with those that wait for a table.
   var most: Int { 8 * limit }
+  /// The most lanes that wait for one table, but for those that had begun their turns before it came to so many.
+  var mostOfTable: Int { most / 2 }
   /// The most that one queue occupies with work, so that a few closures that wait do not hold up the others.
   var width: Int { limit / 4 }
   /// The most lanes of one queue that wait, so that one queue does not take all.
@@ -83,6 +94,9 @@ final class WorkerPool: Sendable {
   /// How many lanes have nothing to do.
   var idle: Int { state.withLock { $0.idleLanes.count } }
 
+  /// How many lanes wait for a table.
+  func waiting(for table: Segment) -> Int { state.withLock { $0.crowds[ObjectIdentifier(table)]?.waiting ?? 0 } }
+
   /// Has one of the threads call `runTurn` on the queue, as often as asked.
   func request(_ turns: Int, of queue: BarrierQueue) {
     for _ in 0..<turns {
@@ -95,14 +109,26 @@ final class WorkerPool: Sendable {
   }
 
   /// On a lane: has another one begin while `body` waits for a table.
-  func whileWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-    start(
-      state.withLock { state in
-        state.waiting += 1
-        return state.turns.isEmpty ? nil : newLane(&state)
-      })
-    defer { state.withLock { $0.waiting -= 1 } }
+  func whileWaiting<R, E: Error>(for table: Segment, _ body: () throws(E) -> R) throws(E) -> R {
+    let id = ObjectIdentifier(table)
+    start(state.withLock { state in count(1, waitingFor: id, &state) })
+    defer { start(state.withLock { state in count(-1, waitingFor: id, &state) }) }
     return try body()
+  }
+
+  /// - Returns: a lane for a turn that nobody else takes.
+  private func count(_ change: Int, waitingFor id: ObjectIdentifier, _ state: inout State) -> DispatchQueue? {
+    state.waiting += change
+    state.crowds[id, default: Crowd()].waiting += change
+    letHeldTurnGo(id, &state)
+    return state.turns.isEmpty ? nil : state.idleLanes.popLast() ?? newLane(&state)
+  }
+
+  /// Lets one of a table's held turns begin if there may be one more lane that waits for it.
+  private func letHeldTurnGo(_ id: ObjectIdentifier, _ state: inout State) {
+    guard var crowd = state.crowds.removeValue(forKey: id) else { return }
+    if crowd.waiting < mostOfTable, let turn = crowd.held.popFirst() { state.turns.append(turn) }
+    if !crowd.isEmpty { state.crowds[id] = crowd }
   }
 
   /// On a lane: the same while `body` waits for the barrier of a table.
@@ -110,8 +136,8 @@ final class WorkerPool: Sendable {
   func whileWaiting<R, E: Error>(forBarrierOf table: Segment, _ body: () throws(E) -> R) throws(E) -> R? {
     let id = ObjectIdentifier(table)
     let isOneOfFew = state.withLock { state in
-      guard state.crowds[id, default: Crowd()].waiting < limit else { return false }
-      state.crowds[id, default: Crowd()].waiting += 1
+      guard state.crowds[id, default: Crowd()].waitingForBarrier < limit else { return false }
+      state.crowds[id, default: Crowd()].waitingForBarrier += 1
       return true
     }
     guard isOneOfFew else { return nil }
@@ -119,7 +145,7 @@ final class WorkerPool: Sendable {
       // All of them, for one that finds the table free at once would call nobody else. Those too many step back again.
       for queue in state.withLock({ leaveCrowd(id, &$0) }) { queue.comeBack() }
     }
-    return try whileWaiting(body)
+    return try whileWaiting(for: table, body)
   }
 
   /// Has ``BarrierQueue/comeBack()`` called when a lane no longer waits for the barrier of the queue's table, or at the deadline.
@@ -127,7 +153,7 @@ final class WorkerPool: Sendable {
   func addToCrowd(_ queue: BarrierQueue, until deadline: Deadline) -> Bool {
     let id = ObjectIdentifier(queue.table.segment)
     return state.withLock { state in
-      guard let crowd = state.crowds[id], crowd.waiting == limit else { return false }
+      guard let crowd = state.crowds[id], crowd.waitingForBarrier == limit else { return false }
       state.crowds[id]?.steppedBack.append(SteppedBack(queue: queue, deadline: deadline))
       setAlarm(deadline, &state)
       return true
@@ -168,9 +194,9 @@ final class WorkerPool: Sendable {
   /// - Returns: the queues that come back.
   private func leaveCrowd(_ id: ObjectIdentifier, _ state: inout State) -> [BarrierQueue] {
     guard var crowd = state.crowds.removeValue(forKey: id) else { return [] }
-    crowd.waiting -= 1
+    crowd.waitingForBarrier -= 1
     let queues = crowd.takeSteppedBack { _ in true }
-    if crowd.waiting > 0 { state.crowds[id] = crowd }
+    if !crowd.isEmpty { state.crowds[id] = crowd }
     return queues
   }
 
@@ -189,21 +215,38 @@ final class WorkerPool: Sendable {
   }
 
   private func serve(_ lane: DispatchQueue) {
-    while let queue = next(lane) { queue.runTurn() }
+    var served: BarrierQueue?
+    while let queue = next(lane, after: served) {
+      queue.runTurn()
+      served = queue
+    }
   }
 
   /// - Returns: nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer:
   ///   idle ones go first, for this one may have been woken for a turn that none of them would be woken for again.
-  private func next(_ lane: DispatchQueue) -> BarrierQueue? {
+  /// - Parameter served: whose turn has just ended.
+  private func next(_ lane: DispatchQueue, after served: BarrierQueue?) -> BarrierQueue? {
     state.withLock { state in
+      if let served, !state.crowds.isEmpty { letHeldTurnGo(ObjectIdentifier(served.table.segment), &state) }
       while state.lanes - state.waiting > limit {
         state.lanes -= 1
         if state.idleLanes.popLast() == nil { return nil }
       }
-      let queue = state.turns.popFirst()
-      if queue == nil { state.idleLanes.append(lane) }
-      return queue
+      while let queue = state.turns.popFirst() {
+        if !hold(queue, &state) { return queue }
+      }
+      state.idleLanes.append(lane)
+      return nil
     }
+  }
+
+  /// Holds a queue's turn if so many lanes wait for its table as may.
+  private func hold(_ queue: BarrierQueue, _ state: inout State) -> Bool {
+    guard !state.crowds.isEmpty else { return false }
+    let id = ObjectIdentifier(queue.table.segment)
+    guard let crowd = state.crowds[id], crowd.waiting >= mostOfTable else { return false }
+    state.crowds[id]!.held.append(queue)
+    return true
   }
 }
 

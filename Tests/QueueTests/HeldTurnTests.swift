@@ -1,0 +1,53 @@
+import TableTestSupport
+import TestSupport
+import Testing
+
+@testable import SharedTable
+
+/// Awaited work of all kinds for a table that is held, and work for another one. One after the other: two such tables may take all lanes.
+@Suite(.serialized) struct HeldTurnTests {
+  private static let long = Duration.seconds(60)
+
+  /// Work that takes a turn of its own for each call, and in it waits for the table.
+  enum Kind: CaseIterable {
+    case set, dictionarySet, cacheValue, onceValue
+
+    func run(_ table: Table, _ number: Int) async throws {
+      switch self {
+      case .set: try await table.set("key \(number)", number, timeout: HeldTurnTests.long)
+      case .dictionarySet:
+        let dictionary = try SharedDictionary<String, Int>("dictionary \(number)", in: table)
+        try await dictionary.set("key", number, timeout: HeldTurnTests.long)
+      case .cacheValue:
+        let cache = try SharedCache<String, Int>("cache \(number)", in: table, limit: .entries(10))
+        _ = try await cache.value(forKey: "key", timeout: HeldTurnTests.long) { number }
+      case .onceValue:
+        let once = try SharedOnce<Int>("once \(number)", in: table)
+        _ = try await once.value(timeout: HeldTurnTests.long) { number }
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func workForAHeldTableLeavesLanesToOthers(_ kind: Kind) async throws {
+    let pool = WorkerPool.shared
+    try await withTable(.rcu) { table throws in
+      let holder = try Holder(table)
+      defer { holder.leave() }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let many = pool.most + 2 * pool.limit
+        for number in 0..<many { group.addTask { try await kind.run(table, number) } }
+        while pool.waiting(for: table.segment) < pool.mostOfTable { await Task.yield() }
+        let other = try Table.temporary(variant: .rcu, capacityBytes: 4 << 20)
+        let queue = try BarrierQueue(in: other, label: "org.example.other")
+        let item = try queue.async(flags: .barrier) { tx in try tx.increment("n") }
+        #expect(try await item.value == 1)
+        #expect(try await queue.read { view in try view.get("n", as: Int.self) } == 1)
+        // Lanes that were at work when it came to that many may have begun to wait, too.
+        #expect(pool.waiting(for: table.segment) <= pool.mostOfTable + pool.limit)
+        holder.leave()
+        try await group.waitForAll()
+      }
+      try holder.join()
+    }
+  }
+}
