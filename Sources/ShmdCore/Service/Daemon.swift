@@ -41,7 +41,7 @@ public struct Daemon: Sendable {
     } catch {
       return complain(error)
     }
-    for warning in plan.warnings + plan.strangers { Self.complain("\(warning)") }
+    for warning in plan.warnings + plan.strangers + plan.unfinished { Self.complain("\(warning)") }
     for obstacle in plan.obstacles { Self.complain("\(obstacle)") }
     return plan.obstacles.isEmpty ? .success : .failure
   }

@@ -58,7 +58,10 @@ struct Plan {
       if access == .observer { try checkRights(table.name) }
       return .success(found)
     } catch {
-      return error.code == .noSuchTable ? .success(nil) : .failure(error)
+      if error.code == .noSuchTable { return .success(nil) }
+      // Whoever creates the table removes what a creator that died left, and waits for one that lives.
+      if error.code == .notATable, UnfinishedTable.lies(under: table.name) { return .success(nil) }
+      return .failure(error)
     }
   }
 
@@ -156,6 +159,17 @@ struct Plan {
     }
   }
 
+  /// Tables whose making was not finished, so the start makes them.
+  var unfinished: [Problem] {
+    steps.compactMap { step in
+      guard case .create(let table) = step, UnfinishedTable.lies(under: table.name) else { return nil }
+      return problem(
+        table, .name,
+        "warning: a process began to make it and did not finish; unless that process still makes it, the daemon removes what it "
+          + "left and makes it anew" + (table.durability.mode == nil ? "" : ", with what its store holds"))
+    }
+  }
+
   /// Why tables cannot be had or stored, as far as that can be seen without making them.
   var obstacles: [Problem] {
     tableObstacles + (storeObstacle.map { [$0] } ?? [])
@@ -176,7 +190,7 @@ struct Plan {
   private func obstacle(to table: TableConfiguration) -> TableError? {
     let wanted = table.options.capacityBytes
     // There is no data object, or the table would have been found.
-    if (try? SharedObject.look(at: Self.controlObject(table.name))) != nil {
+    if (try? SharedObject.look(at: Self.controlObject(table.name))) != nil, !UnfinishedTable.lies(under: table.name) {
       return TableError(.exists, table: table.name, "")
     }
     guard table.options.preallocate, let free = (try? SharedMemoryRoom())??.freeBytes, wanted > free else { return nil }
