@@ -102,6 +102,45 @@ import Testing
     #expect(try other.wait() == .code(0))
   }
 
+  /// The table is the daemon's own, whoever it belongs to: it is stored and looked after all the time.
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to give tables away"))
+  func aTableWhoseOwnerChangesStaysInCare() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let (store, socket) = (fixture.directory + "/store", fixture.directory + "/resp.sock")
+    defer {
+      unlink(socket)
+      for file in ["", "-wal", "-shm"] { unlink("\(store)/\(name).1.sqlite\(file)") }
+      rmdir(store)
+    }
+    func configure(_ owner: String) throws {
+      try fixture.write(
+        """
+        interval: 20ms
+        store-directory: \(store)
+        resp: {socket: \(socket)}
+        tables: [{name: \(name), capacity: 2MiB, durability: every-barrier\(owner)}]
+        """)
+    }
+    try configure(", owner: 1")
+    let daemon = try fixture.startReady()
+    let table = try Table.open(name, trusting: .users([1]))
+    try table.set("k", 0)
+    #expect(eventually { table.durableVersion >= table.version })
+    for (owner, number) in [(", owner: 33", UInt32(33)), ("", 33)] {
+      try configure(owner)
+      daemon.signal(SIGHUP)
+      try daemon.waitForLine("configuration reloaded")
+      #expect(try table.administration.rights().owner == number)
+      try table.barrier(durable: true) { try $0.set("k", 1) }
+      #expect(daemon.transcript.contains("next start on; run: systemctl restart shmd key=resp"), "\(daemon.transcript)")
+    }
+    #expect(!daemon.transcript.contains("cannot be had") && !daemon.transcript.contains("stranger's, waiting"))
+    #expect(daemon.transcript.contains("warning: belongs to user 33, whom the file does not name any more"))
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
   @Test func aReloadTellsOfDurabilityAndOfWhatALivingTableCannotTake() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()

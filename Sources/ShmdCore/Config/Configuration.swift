@@ -25,9 +25,15 @@ extension Configuration {
   func unserved(since start: Configuration) -> [TopKeyword] {
     var keys: [TopKeyword] = []
     let (now, then) = (resp?.tableNames(tables), start.resp?.tableNames(start.tables))
-    if resp != start.resp || now != then { keys.append(.resp) }
+    if resp != start.resp || now != then || servedOwners != start.servedOwners { keys.append(.resp) }
     if monitoring != start.monitoring { keys.append(.monitoring) }
     return keys
+  }
+
+  /// Whom the server for Redis' clients trusts, by table.
+  private var servedOwners: [String: UInt32] {
+    let owners = tables.compactMap { table in table.options.owner.map { (table.name, $0) } }
+    return Dictionary(owners) { first, _ in first }.filter { resp?.tableNames(tables).contains($0.key) == true }
   }
 }
 

@@ -28,15 +28,20 @@ struct Plan {
   /// Looks at every table of the configuration.
   /// - Parameters:
   ///   - access: a daemon takes part; `--check` only observes, and changes nothing.
+  ///   - inCare: the tables that the daemon keeps. One whose name still leads to it is not opened again: it stays in care, whoever owns it and
+  ///     whatever the file says.
   ///   - beat: called after each table: to look may mean to wait.
-  init(_ configuration: Configuration, access: Table.Access, beat: () -> Void = {}) {
+  init(_ configuration: Configuration, access: Table.Access, inCare: [Table] = [], beat: () -> Void = {}) {
     self.configuration = configuration
+    let known = Dictionary(inCare.map { ($0.name, $0) }) { first, _ in first }
     for table in configuration.tables {
       defer { beat() }
-      switch Self.find(table, access) {
+      let inCare = known[table.name].flatMap { $0.administration.isNamed ? $0 : nil }
+      switch inCare.map(Result.success) ?? Self.find(table, access) {
       case .success(let found?):
         steps.append(.keep(table, found, refused: refusals(table, found)))
         checkRights(of: found, table)
+        if inCare != nil { lookAtOwner(of: found, table) }
       case .success(nil):
         steps.append(.create(table))
         checkAccounts(table, owner: Accounts.effectiveUser, group: nil)
@@ -265,6 +270,18 @@ struct Plan {
         table, .mode,
         "belongs to user \(rights.owner), so its rights cannot be changed; set them as they are, or run as root")
     }
+  }
+
+  /// A table in care stays in care without an `owner` in the file, but the next daemon trusts only whom the file names.
+  private mutating func lookAtOwner(of found: Table, _ table: TableConfiguration) {
+    guard table.options.owner == nil, let owner = (try? found.administration.rights())?.owner,
+      ![0, Accounts.effectiveUser, DaemonUser.id].contains(owner)
+    else { return }
+    warnings.append(
+      problem(
+        table, .owner,
+        "warning: belongs to user \(owner), whom the file does not name any more; this daemon keeps it, and the next one would take it "
+          + "for a stranger's: write 'owner: \(owner)', or give it to another by 'owner'"))
   }
 
   /// Who may be given what: the kernel's rules for chown(2), asked beforehand.

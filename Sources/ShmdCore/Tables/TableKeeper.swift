@@ -51,7 +51,7 @@ public actor TableKeeper {
   /// - Parameter beat: called after each table, for there may be thousands.
   /// - Throws: ``Refusal``, if the file asks for what can never be; then nothing has changed.
   public func apply(_ configuration: Configuration, beat: @Sendable () -> Void = {}) throws(Refusal) {
-    let plan = Plan(configuration, access: .participant, beat: beat)
+    let plan = Plan(configuration, access: .participant, inCare: tables.map(\.table), beat: beat)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
     if let obstacle = stores.obstacle(to: configuration) { throw Refusal([plan.storeProblem(obstacle)]) }
     stores.use(configuration.storeDirectory)
