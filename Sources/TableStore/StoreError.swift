@@ -84,6 +84,14 @@ extension StoreError {
     StoreError(code, path, message.replacing(Self.moveAway, with: Self.moveAwayFromTable), tableError)
   }
 
+  /// The process that would open a store there has too few descriptors left.
+  public static func wantOfDescriptors(_ directory: StoreDirectory) -> StoreError {
+    StoreError(
+      .system, directory.path,
+      "no store is opened there, since too few of shmd's descriptors are free; raise the hard limit (ulimit -Hn, LimitNOFILE=)"
+    )
+  }
+
   /// What a message advises where two processes would keep one table's store.
   static let oneKeeper =
     "a table has one store, of one daemon: end that process, or take the table's 'durability' out of one daemon's configuration"

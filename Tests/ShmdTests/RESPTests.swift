@@ -44,6 +44,46 @@ import Testing
     #expect(try Table.open(first).get("n", as: Int.self) == 42)
   }
 
+  /// A process with no descriptor left is ended by libdispatch: the daemon leaves tables out before that.
+  @Test func tablesLeaveTheDaemonDescriptors() throws {
+    let fixture = try DaemonFixture()
+    let names = (0..<40).map { _ in fixture.tableName() }
+    let socket = fixture.directory + "/resp.sock"
+    defer { unlink(socket) }
+    let tables = names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n")
+    try fixture.write("interval: 20ms\nresp: {socket: \(socket)}\ntables:\n\(tables)\n")
+    let daemon = try fixture.start(prelude: "ulimit -n 64")
+    try daemon.waitForLine("ready tables=")
+    let blocked = names.filter { name in
+      daemon.lines.contains { $0.contains("table cannot be had") && $0.contains("table=\(name)") }
+    }
+    #expect(!blocked.isEmpty && blocked.count < names.count)
+    for name in names where !blocked.contains(name) { #expect(try Table.open(name).administration.isNamed) }
+    #expect(daemon.transcript.contains("of shmd's descriptors are free; raise the hard limit"), "\(daemon.transcript)")
+    // Turns and threads go on beside as many clients as are served.
+    let clients = try (0..<4).map { _ in try RedisClient(socket) }
+    for client in clients {
+      for index in 0..<100 { #expect(try client.call("SET", "k", "\(index)") == "+OK") }
+    }
+    // A reload opens no table anew, and gives none away.
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("configuration reloaded")
+    #expect(try clients[0].call("GET", "k") == "\"99\"")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
+  @Test func clientsLeaveDescriptorsToAllConfiguredTables() throws {
+    func clients(_ limit: Int, _ text: String) throws -> Int {
+      RESPService.mostClients(limit, try ConfigurationReader.parse(text, file: "f"))
+    }
+    let tables = (0..<100).map { "{name: t\($0), durability: relaxed}" }.joined(separator: ", ")
+    #expect(try clients(1024, "tables: []") == 512)
+    #expect(try clients(1024, "tables: [\(tables)]") == 1024 - 24 - 700 - 32)
+    #expect(try clients(1024, "tables: [\(tables)]\nmonitoring: {socket: /s}") == 1024 - 24 - 700 - 128 - 32)
+    #expect(try clients(64, "tables: [\(tables)]") == 4)
+  }
+
   /// With none left it could open no table, and libdispatch would end it.
   @Test func clientsLeaveTheDaemonHalfOfItsDescriptors() throws {
     let fixture = try DaemonFixture()

@@ -174,6 +174,7 @@ public final class Stores: Sendable {
   private func makeKeeper(
     _ table: Table, _ mode: StoreMode, in directory: StoreDirectory
   ) throws(StoreError) -> StoreKeeper {
+    if !HostProcess.hasDescriptorReserve { throw .wantOfDescriptors(directory) }
     let (name, log) = (table.name, log)
     return try startKeeper(table, mode, directory) { Self.say($0, name, log) }
   }

@@ -46,15 +46,34 @@ struct RESPService: Service {
     return server
   }
 
-  /// Half of the process's descriptors stay for its tables, stores and pages. If clients could take all, it would end: libdispatch opens
-  /// /proc now and then to look after its threads, and traps if it cannot.
+  /// Clients get what the configured tables, their stores and mirrors and the connections for pages leave of the process's descriptors, and
+  /// half of all at most: a reload may add tables. If clients could take all, the daemon would end (`HostProcess.descriptorReserve`).
   private func leaveDescriptors(_ options: inout ServerOptions) {
-    guard let limit = HostProcess.descriptorLimit, limit / 2 < options.mostClients else { return }
-    options.mostClients = max(1, limit / 2)
+    guard let limit = HostProcess.descriptorLimit else { return }
+    let clients = Self.mostClients(limit, configuration)
+    guard clients < options.mostClients else { return }
+    options.mostClients = clients
     log.warning(
       "fewer Redis' clients served, for want of descriptors; raise the hard limit (ulimit -Hn, LimitNOFILE=)",
       metadata: ["clients": "\(options.mostClients)", "descriptors": "\(limit)"])
   }
+
+  static func mostClients(_ limit: Int, _ configuration: Configuration) -> Int {
+    let stored = configuration.tables.count { $0.durability.mode != nil }
+    let mirrored = configuration.tables.count { $0.upstream != nil }
+    // A store has its file, SQLite's log, the keeper's lock and for a moment the file after it.
+    let tables = 2 * configuration.tables.count + 5 * stored + 4 * mirrored
+    let pages = configuration.monitoring == nil ? 0 : mostPageConnections
+    let rest = limit - descriptorsOfDaemon - tables - pages - HostProcess.descriptorReserve
+    return max(fewestClients, min(limit / 2, rest))
+  }
+
+  /// Served even where the limit has no room for all tables, of which some are not opened then.
+  private static let fewestClients = 4
+  /// The lock, the log, what signals and timers take, the listening sockets.
+  private static let descriptorsOfDaemon = 24
+  /// As many as StatusServer holds.
+  private static let mostPageConnections = 128
 
   /// Which sockets are passed, the configuration could not know.
   private func warnOfTCP(_ resp: RESPConfiguration) {

@@ -50,6 +50,22 @@ enum HostProcess {
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
+  /// So many descriptors stay free when the daemon opens tables and stores: libdispatch opens files in /proc to look after its threads, and traps
+  /// if it cannot; the servers open theirs after the tables.
+  static let descriptorReserve = 32
+
+  /// Whether the reserve is free. Looks from the limit down, since the kernel gives the lowest number that is free: mostly after
+  /// as many looks as the reserve has descriptors.
+  static var hasDescriptorReserve: Bool {
+    guard let limit = descriptorLimit else { return true }
+    var free = 0
+    for number in stride(from: limit - 1, through: 0, by: -1) where fcntl(Int32(clamping: number), F_GETFD) < 0 {
+      free += 1
+      if free == descriptorReserve { return true }
+    }
+    return false
+  }
+
   /// How many descriptors this process may have; nil if the kernel does not tell.
   static var descriptorLimit: Int? {
     var limit = rlimit()

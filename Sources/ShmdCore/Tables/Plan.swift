@@ -58,6 +58,7 @@ struct Plan {
     _ table: TableConfiguration, _ access: Table.Access
   ) -> Result<Table?, TableError> {
     do throws(TableError) {
+      if access == .participant { try requireDescriptors(table.name) }
       let found = try Table.open(
         table.name, access: access, trusting: .users(table.options.owner.map { [$0] } ?? []), timeout: .seconds(1))
       if access == .observer { try checkRights(table.name) }
@@ -68,6 +69,15 @@ struct Plan {
       if error.code == .notATable, UnfinishedTable.lies(under: table.name) { return .success(nil) }
       return .failure(error)
     }
+  }
+
+  /// A daemon without any descriptor left would be ended by libdispatch.
+  static func requireDescriptors(_ name: String) throws(TableError) {
+    if HostProcess.hasDescriptorReserve { return }
+    throw TableError(
+      .system, table: name,
+      "fewer than \(HostProcess.descriptorReserve) of shmd's descriptors are free; raise the hard limit (ulimit -Hn, LimitNOFILE=)"
+    )
   }
 
   /// Whether this user could take part, found out without doing so.
