@@ -56,6 +56,19 @@ import Testing
     #expect(table.administration.isNamed)
   }
 
+  @Test func checkingTellsOfRightsThatTheStartChanges() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    _ = try Table.create(name, Table.Options(capacityBytes: 2 << 20, mode: 0o600))
+    let check = try fixture.check(as: "root", "  - {name: \(name), capacity: 2MiB, mode: \"0640\"}")
+    #expect(try check.wait() == .code(0), "\(check.transcript)")
+    #expect(
+      check.lines == [
+        "\(fixture.configurationFile):4: table '\(name)': warning: lives with mode 0600, and a start or a reload makes that 0640"
+      ])
+    #expect(try Table.open(name).administration.rights().mode == 0o600)
+  }
+
   /// What the start would say of single tables, the check says too; and its status is another than for a good host.
   @Test func checkingNamesTablesThatCannotBeHad() throws {
     let fixture = try DaemonFixture()

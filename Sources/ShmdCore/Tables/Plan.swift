@@ -42,6 +42,7 @@ struct Plan {
         steps.append(.keep(table, found, refused: refusals(table, found)))
         checkRights(of: found, table)
         if inCare != nil { lookAtOwner(of: found, table) }
+        if access == .observer { compareRights(of: found, table) }
       case .success(nil):
         steps.append(.create(table))
         checkAccounts(table, owner: Accounts.effectiveUser, group: nil)
@@ -292,6 +293,20 @@ struct Plan {
         table, .owner,
         "warning: belongs to user \(owner), whom the file does not name any more; this daemon keeps it, and the next one would take it "
           + "for a stranger's: write 'owner: \(owner)', or give it to another by 'owner'"))
+  }
+
+  /// For a check: what a start or a reload changes. Observers see the rights of a table, and not its limits.
+  private mutating func compareRights(of found: Table, _ table: TableConfiguration) {
+    guard let has = try? found.administration.rights() else { return }
+    let wanted = table.options.rights(insteadOf: has)
+    let differences: [(key: TableKeyword, has: String, wanted: String)] = [
+      (.mode, "0\(String(has.mode, radix: 8))", "0\(String(wanted.mode, radix: 8))"),
+      (.owner, "\(has.owner)", "\(wanted.owner)"), (.group, "\(has.group)", "\(wanted.group)"),
+    ]
+    for (key, has, wanted) in differences where has != wanted {
+      warnings.append(
+        problem(table, key, "warning: lives with \(key.rawValue) \(has), and a start or a reload makes that \(wanted)"))
+    }
   }
 
   /// Who may be given what: the kernel's rules for chown(2), asked beforehand.

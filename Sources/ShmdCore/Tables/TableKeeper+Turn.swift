@@ -58,7 +58,6 @@ extension TableKeeper {
       defer { beat() }
       do throws(TableError) {
         var found = try attachOther(configuration)
-        try found?.adjust(to: configuration, log)
         if found == nil { found = ManagedTable(configuration, try create(configuration, beat)) }
         tables += found.map { [$0] } ?? []
         return nil
@@ -100,7 +99,7 @@ extension TableKeeper {
     }
   }
 
-  /// The table that someone else has made under the name; said where it is not as the file says.
+  /// The table that someone else has made under the name, with the rights and limits of the file; said where it is not as the file says.
   private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> ManagedTable? {
     let plan = Plan(Configuration(file: configuration.file, tables: [configuration]), access: .participant)
     if let problem = plan.problems.first {
@@ -110,7 +109,9 @@ extension TableKeeper {
     case .keep(_, let table, let refused):
       for change in refused { log.error("\(change)") }
       log.warning("table was made anew by someone else, attached", metadata: describe(configuration))
-      return ManagedTable(configuration, table, refused: refused)
+      var other = ManagedTable(configuration, table, refused: refused)
+      try other.adjust(to: configuration, log)
+      return other
     case .wait(_, let error): throw error
     case .create, nil: return nil
     }
