@@ -348,6 +348,25 @@ import Testing
 
   // MARK: - Care
 
+  /// The budget follows from the capacity that the table has.
+  @Test func aRefusedCapacityChangesNoLimit() throws {
+    let fixture = try DaemonFixture()
+    let (derived, given) = (fixture.tableName(), fixture.tableName())
+    let first = try Table.create(derived, Table.Options(capacityBytes: 4 << 20))
+    let second = try Table.create(given, Table.Options(capacityBytes: 4 << 20))
+    try fixture.configure(
+      """
+        - {name: \(derived), capacity: 64MiB}
+        - {name: \(given), capacity: 64MiB, limbo-budget: 32MiB}
+      """)
+    let daemon = try fixture.startReady()
+    #expect(daemon.transcript.contains("lives with a capacity of 4MiB, and the file says 64MiB"))
+    #expect(try first.administration.limits().limboBudgetBytes == 1 << 20)
+    #expect(try second.administration.limits().limboBudgetBytes == 4 << 20)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
   @Test func expiredKeysAreRemoved() throws {
     let fixture = try DaemonFixture()
     let (a, b) = (fixture.tableName(), fixture.tableName())

@@ -1,5 +1,6 @@
 import Logging
 import SharedTable
+import TableEngine
 
 /// One table in the daemon's care, and where its care stands.
 struct ManagedTable {
@@ -33,13 +34,14 @@ struct ManagedTable {
   mutating func adjust(to wanted: TableConfiguration, _ log: Logger) throws(TableError) {
     configuration = wanted
     let limits = try table.administration.limits()
-    if limits != wanted.options.limits {
-      try table.administration.setLimits(wanted.options.limits)
+    let wantedLimits = wanted.limits(ofCapacity: table.capacityBytes)
+    if limits != wantedLimits {
+      try table.administration.setLimits(wantedLimits)
       log.notice(
         "table limits changed",
         metadata: [
-          "table": "\(name)", "limbo-budget": "\(Scalars.describe(wanted.options.limboBudgetBytes))",
-          "stalled-reader": "\(wanted.options.stalledReaderPolicy)",
+          "table": "\(name)", "limbo-budget": "\(Scalars.describe(wantedLimits.limboBudgetBytes))",
+          "stalled-reader": "\(wantedLimits.stalledReaderPolicy)",
         ])
     }
     let rights = try table.administration.rights()
@@ -53,5 +55,19 @@ struct ManagedTable {
           "group": "\(wantedRights.group)",
         ])
     }
+  }
+}
+
+extension TableConfiguration {
+  /// The limits that a table of this capacity is to have. The file may ask for another capacity, which no living table can take: then the
+  /// budget that follows from the file's capacity would be more than the table has, or too little for it.
+  func limits(ofCapacity capacity: Int) -> Table.Limits {
+    var limits = options.limits
+    let unit = Geometry.unitBytes
+    if (options.capacityBytes + unit - 1) / unit * unit == capacity { return limits }
+    limits.limboBudgetBytes =
+      lines[.limboBudget] == nil
+      ? Table.Options(capacityBytes: capacity).limboBudgetBytes : min(limits.limboBudgetBytes, capacity)
+    return limits
   }
 }
