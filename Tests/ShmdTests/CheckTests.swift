@@ -69,6 +69,29 @@ import Testing
     #expect(try Table.open(name).administration.rights().mode == 0o600)
   }
 
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to give tables away"))
+  func whatIsToBeRunForATableOfAnotherUserNamesTheUser() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let options = Table.Options(capacityBytes: 2 << 20, owner: 33)
+    let table = try Table.create(name, options)
+    try table.set("k", "stays")
+    let check = try fixture.check(as: "root", "  - {name: \(name), capacity: 4MiB, owner: 33}")
+    #expect(try check.wait() == .code(78), "\(check.transcript)")
+    // As it says, with the daemon's part done here.
+    for command in ["dump", "drop", "load"] {
+      let start = try #require(check.transcript.firstRange(of: "shmctl \(command)")).lowerBound
+      let words = check.transcript[start...].split(separator: "&").first!.split(separator: " ").dropFirst().map {
+        $0.hasSuffix(".dump") ? "\(fixture.directory)/dump" : String($0)
+      }
+      let run = try WorkerProcess.run("shmctl", words, timeoutSeconds: 60)
+      #expect(run.exit == .code(0), "\(words): \(run.errors)")
+      if command == "drop" { _ = try Table.create(name, options) }
+    }
+    unlink(fixture.directory + "/dump")
+    #expect(try Table.open(name, trusting: .users([33])).get("k", as: String.self) == "stays")
+  }
+
   /// What the start would say of single tables, the check says too; and its status is another than for a good host.
   @Test func checkingNamesTablesThatCannotBeHad() throws {
     let fixture = try DaemonFixture()

@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import Testing
 
@@ -7,6 +8,16 @@ import Testing
 @Suite struct TroubleTests {
   private func advice(_ code: TableError.Code, isDurable: Bool) -> String {
     Trouble(TableError(code, table: "orders", "why"), isDurable: isDurable).message
+  }
+
+  /// `shmctl` takes no part in a table of a user whom nobody trusts, and drops none.
+  @Test func aTableOfAnotherUserIsNamedWithWhomToTrust() {
+    let error = TableError(.damaged, table: "orders", "why")
+    for (owner, option) in [(UInt32(4711), " --trust 4711"), (0, ""), (nil, ""), (geteuid(), "")] {
+      let said = Trouble(error, isDurable: false, owner: owner).message
+      let advice = "try 'shmctl repair\(option) orders', or remove it with 'shmctl drop\(option) orders'"
+      #expect(said.contains(advice), "\(said)")
+    }
   }
 
   /// A repair would give up keys in the store, too.

@@ -223,7 +223,7 @@ struct Plan {
     var refusals: [Problem] = []
     if found.variant != table.options.variant {
       let difference = "lives as \(found.variant), and the file says \(table.options.variant)"
-      refusals.append(refusal(table, .variant, difference))
+      refusals.append(refusal(table, found, .variant, difference))
     }
     if found.isMirror != (table.upstream != nil) {
       let difference =
@@ -235,14 +235,14 @@ struct Plan {
           table, .upstream,
           "\(difference); it stays as it is. To make it anew, "
             + (table.durability.mode == nil ? "empty" : "with what its store holds")
-            + ", run: systemctl reload shmd && shmctl drop \(table.name) && systemctl reload shmd"
+            + ", run: systemctl reload shmd && shmctl drop\(trust(table, found)) \(table.name) && systemctl reload shmd"
         ))
     }
     let unit = Geometry.unitBytes
     let wanted = (table.options.capacityBytes + unit - 1) / unit * unit
     if found.capacityBytes != wanted {
       let (has, says) = (Scalars.describe(found.capacityBytes), Scalars.describe(wanted))
-      refusals.append(refusal(table, .capacity, "lives with a capacity of \(has), and the file says \(says)"))
+      refusals.append(refusal(table, found, .capacity, "lives with a capacity of \(has), and the file says \(says)"))
     }
     return refusals + memoryRefusals(table, found)
   }
@@ -256,20 +256,27 @@ struct Plan {
     ]
     return keys.filter { table.lines[$0.key] != nil && $0.has != $0.wanted }.map { key, has, wanted in
       let says = wanted ? "asks for it" : "says false"
-      return refusal(table, key, "lives \(has ? "with" : "without") '\(key.rawValue)', and the file \(says)")
+      return refusal(table, found, key, "lives \(has ? "with" : "without") '\(key.rawValue)', and the file \(says)")
     }
+  }
+
+  /// The option for `shmctl`: the commands begin with a reload, from which on the table belongs to whom the file says.
+  private func trust(_ table: TableConfiguration, _ found: Table) -> String {
+    Trouble.trust(table.options.owner ?? (try? found.administration.rights())?.owner)
   }
 
   /// A change that no living table can take: processes that have it open would use the old one without knowing.
   ///
   /// The commands begin with a reload: the daemon makes a dropped table at its next turn, as the file in force says.
-  private func refusal(_ table: TableConfiguration, _ key: TableKeyword, _ difference: String) -> Problem {
-    let name = table.name
+  private func refusal(
+    _ table: TableConfiguration, _ found: Table, _ key: TableKeyword, _ difference: String
+  ) -> Problem {
+    let (name, trust) = (table.name, trust(table, found))
     return problem(
       table, key,
       difference + "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
-        + "systemctl reload shmd && shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
-        + "shmctl load -t \(name) \(name).dump")
+        + "systemctl reload shmd && shmctl dump\(trust) -t \(name) -o \(name).dump && shmctl drop\(trust) \(name) && systemctl reload shmd && "
+        + "shmctl load\(trust) -t \(name) \(name).dump")
   }
 
   /// Whether this user may give a living table the rights that the file says.

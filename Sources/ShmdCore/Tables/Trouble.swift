@@ -1,3 +1,4 @@
+import SharedMemory
 import SharedTable
 
 /// Why a configured table cannot be had, or looked after, just now; with the cure.
@@ -10,13 +11,21 @@ struct Trouble: Equatable {
     self.message = message
   }
 
-  /// - Parameter isDurable: the table has a store, from which the daemon makes it anew.
-  init(_ error: TableError, isDurable: Bool) {
-    self.init(error.code, Self.message(error, isDurable))
+  /// - Parameters:
+  ///   - isDurable: the table has a store, from which the daemon makes it anew.
+  ///   - owner: whom the table belongs to, if the file says that.
+  init(_ error: TableError, isDurable: Bool, owner: UInt32? = nil) {
+    self.init(error.code, Self.message(error, isDurable, Self.trust(owner)))
   }
 
-  private static func message(_ error: TableError, _ isDurable: Bool) -> String {
-    let drop = "'shmctl drop \(error.table)'"
+  /// The option without which `shmctl` takes a table of this user for a stranger's, with a space before it.
+  static func trust(_ owner: UInt32?) -> String {
+    guard let owner, ![0, Accounts.effectiveUser, DaemonUser.id].contains(owner) else { return "" }
+    return " --trust \(owner)"
+  }
+
+  private static func message(_ error: TableError, _ isDurable: Bool, _ trust: String) -> String {
+    let drop = "'shmctl drop\(trust) \(error.table)'"
     return switch error.code {
     case .exists:
       "a control object without its data object lies under the name, so it was half removed; remove it with \(drop)"
@@ -27,7 +36,7 @@ struct Trouble: Equatable {
       "exists, and cannot be used: \(error.message); remove it with \(drop): it comes back from its store, from which 'shmctl repair' "
         + "would remove what it gives up"
     case .damaged:
-      "exists, and cannot be used: \(error.message); try 'shmctl repair \(error.table)', or remove it with \(drop)"
+      "exists, and cannot be used: \(error.message); try 'shmctl repair\(trust) \(error.table)', or remove it with \(drop)"
     case .notATable, .incompatible:
       "exists, and cannot be used: \(error.message); dump it with the release that made it if it is to be kept, and remove it with \(drop)"
         + (isDurable ? ": it comes back from its store" : "")
@@ -43,5 +52,7 @@ struct Trouble: Equatable {
 
 extension TableConfiguration {
   /// What such an error of this table means.
-  func trouble(_ error: TableError) -> Trouble { Trouble(error, isDurable: durability.mode != nil) }
+  func trouble(_ error: TableError) -> Trouble {
+    Trouble(error, isDurable: durability.mode != nil, owner: options.owner)
+  }
 }
