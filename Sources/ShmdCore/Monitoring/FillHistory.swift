@@ -3,10 +3,10 @@ struct FillHistory: Sendable {
   static let secondsPerPoint = 2
   static let pointCount = 150
 
-  /// One point of a table: how full it was, in thousandths of its capacity, and its version.
+  /// One point of a table: how full it was, in thousandths of its capacity, and how many commits it had. (Its version jumps when it comes back from its store.)
   struct Point: Sendable, Equatable {
     let fill: Int
-    let version: UInt64
+    let commits: UInt64
   }
 
   private(set) var points: [String: [Point]] = [:]
@@ -20,7 +20,7 @@ struct FillHistory: Sendable {
     lastNanoseconds = nanoseconds
     var next: [String: [Point]] = [:]
     for sample in samples {
-      let point = Point(fill: sample.fill, version: sample.statistics.version)
+      let point = Point(fill: sample.fill, commits: sample.statistics.commitCount)
       next[sample.name] = ((points[sample.name] ?? []) + [point]).suffix(Self.pointCount)
     }
     points = next
@@ -29,8 +29,8 @@ struct FillHistory: Sendable {
   /// Commits a second over the last points.
   func commitRate(of table: String) -> Double {
     guard let last = points[table]?.suffix(4), let first = last.first, let end = last.last, last.count > 1,
-      end.version >= first.version
+      end.commits >= first.commits
     else { return 0 }
-    return Double(end.version - first.version) / Double((last.count - 1) * Self.secondsPerPoint)
+    return Double(end.commits - first.commits) / Double((last.count - 1) * Self.secondsPerPoint)
   }
 }

@@ -71,7 +71,7 @@ struct StatusCard {
   private var facts: [(String, String)] {
     var facts: [(String, String)] = [
       ("keys", Quantity.number(statistics.keyCount)),
-      ("commits", Quantity.number(statistics.version)),
+      ("commits", Quantity.number(statistics.commitCount)),
       ("commits/s", Quantity.rate(history.commitRate(of: sample.name))),
       ("writes now", statistics.writer.map(Self.holder) ?? "nobody"),
     ]
