@@ -361,6 +361,7 @@ import Testing
       """)
     let daemon = try fixture.startReady()
     #expect(daemon.transcript.contains("lives with a capacity of 4MiB, and the file says 64MiB"))
+    #expect(daemon.transcript.contains("table attached capacity=4MiB keys=0 table=\(derived)"), "\(daemon.transcript)")
     #expect(try first.administration.limits().limboBudgetBytes == 1 << 20)
     #expect(try second.administration.limits().limboBudgetBytes == 4 << 20)
     daemon.signal(SIGTERM)

@@ -108,7 +108,7 @@ extension TableKeeper {
     switch plan.steps.first {
     case .keep(_, let table, let refused):
       for change in refused { log.error("\(change)") }
-      log.warning("table was made anew by someone else, attached", metadata: describe(configuration))
+      log.warning("table was made anew by someone else, attached", metadata: describe(table))
       var other = ManagedTable(configuration, table, refused: refused)
       try other.adjust(to: configuration, log)
       return other

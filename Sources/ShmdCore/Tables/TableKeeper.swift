@@ -121,7 +121,7 @@ public actor TableKeeper {
       known.refusedChanges = refused
       return known
     }
-    log.info("table attached", metadata: describe(configuration).merging(["keys": "\(table.count)"]) { $1 })
+    log.info("table attached", metadata: describe(table).merging(["keys": "\(table.count)"]) { $1 })
     return ManagedTable(configuration, table, refused: refused)
   }
 
@@ -130,14 +130,14 @@ public actor TableKeeper {
     try Plan.requireDescriptors(configuration.name)
     if let table = try stores.restore(configuration, beat) { return table }
     let table = try Table.create(configuration.name, configuration.options)
-    log.info("table created", metadata: describe(configuration))
+    log.info("table created", metadata: describe(table))
     return table
   }
 
-  func describe(_ configuration: TableConfiguration) -> Logger.Metadata {
+  /// The table as it lives, which may be another than the file says.
+  func describe(_ table: Table) -> Logger.Metadata {
     [
-      "table": "\(configuration.name)", "variant": "\(configuration.options.variant)",
-      "capacity": "\(Scalars.describe(configuration.options.capacityBytes))",
+      "table": "\(table.name)", "variant": "\(table.variant)", "capacity": "\(Scalars.describe(table.capacityBytes))",
     ]
   }
 }
