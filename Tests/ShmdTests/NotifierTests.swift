@@ -27,6 +27,19 @@ import Testing
     #expect(!socket.hasCome("none") && socket.messages.count == count)
   }
 
+  /// A reload may end after the daemon was told to stop.
+  @Test func nothingIsSaidAfterAStop() throws {
+    let socket = try NotifySocket("@shmd-test-\(getpid())-stop")
+    let settings = Settings(try ConfigurationReader.parse("tables: []\n", file: "f"))
+    let status = StatusLine(Notifier(socket: socket.address), settings, Startup())
+    status.beginReload()
+    status.stop()
+    status.update(KeeperReport(tableCount: 1, troubles: []), isReady: true)
+    status.beginReload()
+    #expect(!socket.hasCome("READY=1"))
+    #expect(socket.messages.map { $0.prefix { $0 != "=" } } == ["RELOADING", "STOPPING"])
+  }
+
   @Test func anAbstractSocketIsReached() throws {
     let socket = try NotifySocket("@shmd-test-\(getpid())-abstract")
     #expect(Notifier(socket: socket.address).send("READY=1", "STATUS=fine"))

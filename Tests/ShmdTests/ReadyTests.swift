@@ -123,7 +123,7 @@ import Testing
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let (startup, settings) = (Startup(), Settings(try ConfigurationReader.parse("tables: []\n", file: "f")))
     let service = MaintenanceService(
-      keeper: TableKeeper(log: log), settings: settings, startup: startup, notifier: notifier,
+      keeper: TableKeeper(log: log), settings: settings, startup: startup,
       status: StatusLine(notifier, settings, startup), watchdog: Watchdog(notifier, microseconds: nil),
       timeout: StartTimeout(notifier))
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: service)], logger: log))

@@ -169,11 +169,9 @@ public struct Daemon: Sendable {
     let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostProcess.environment))
     let reload = ReloadService(
       file: configurationFile, started: configuration, hangUps: hangUps, startup: startup, lock: lock,
-      watchdog: watchdog, keeper: keeper, settings: settings, threshold: threshold, notifier: notifier, status: status,
-      log: log)
+      watchdog: watchdog, keeper: keeper, settings: settings, threshold: threshold, status: status, log: log)
     let maintenance = MaintenanceService(
-      keeper: keeper, settings: settings, startup: startup, notifier: notifier, status: status, watchdog: watchdog,
-      timeout: timeout)
+      keeper: keeper, settings: settings, startup: startup, status: status, watchdog: watchdog, timeout: timeout)
     if !passed.unwanted.isEmpty {
       log.warning(
         "sockets were passed that no 'socket: systemd' asks for, closed",

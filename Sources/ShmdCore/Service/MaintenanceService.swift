@@ -7,7 +7,6 @@ struct MaintenanceService: Service {
   let keeper: TableKeeper
   let settings: Settings
   let startup: Startup
-  let notifier: Notifier
   let status: StatusLine
   let watchdog: Watchdog
   let timeout: StartTimeout
@@ -23,7 +22,7 @@ struct MaintenanceService: Service {
       await loop()
     } onGracefulShutdown: {
       timeout.end()
-      notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")
+      status.stop()
     }
   }
 

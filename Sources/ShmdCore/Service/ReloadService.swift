@@ -1,6 +1,5 @@
 import Logging
 import ServiceLifecycle
-import SharedMemory
 import UnixSignals
 
 /// Reads the configuration anew at SIGHUP. A bad one is refused whole, and the daemon goes on with what it has.
@@ -15,7 +14,6 @@ struct ReloadService: Service {
   let keeper: TableKeeper
   let settings: Settings
   let threshold: ServiceLog.Threshold
-  let notifier: Notifier
   let status: StatusLine
   let log: Logger
 
@@ -36,7 +34,7 @@ struct ReloadService: Service {
 
   /// - Returns: whether the file is in force now.
   private func reload() async -> Bool {
-    notifier.send("RELOADING=1", "MONOTONIC_USEC=\(HostClock.monotonicNanoseconds / 1000)")
+    status.beginReload()
     log.info("reloading", metadata: ["file": "\(file)"])
     let isAccepted = await apply()
     status.update(await keeper.report, isReady: true)

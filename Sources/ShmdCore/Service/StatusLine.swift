@@ -1,3 +1,4 @@
+import SharedMemory
 import Synchronization
 import ToolSupport
 
@@ -12,6 +13,7 @@ final class StatusLine: Sendable {
   private struct State {
     var last = ""
     var isReadyUntold = false
+    var isStopping = false
   }
 
   init(_ notifier: Notifier, _ settings: Settings, _ startup: Startup) {
@@ -20,12 +22,31 @@ final class StatusLine: Sendable {
     self.startup = startup
   }
 
+  /// A reload begins: the manager waits for the next READY.
+  func beginReload() {
+    state.withLock { state in
+      if !state.isStopping {
+        notifier.send("RELOADING=1", "MONOTONIC_USEC=\(HostClock.monotonicNanoseconds / 1000)")
+      }
+    }
+  }
+
+  /// The daemon stops. From here on nothing else is sent: the READY of a reload that was under way would tell the manager that the daemon
+  /// goes on.
+  func stop() {
+    state.withLock { state in
+      state.isStopping = true
+      notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")
+    }
+  }
+
   /// - Parameter isReady: the start, or a reload, is over: then it is sent in any case.
   func update(_ report: KeeperReport, isReady: Bool = false) {
     let parts = [settings.status(report)] + startup.unserved
     let status = "STATUS=\(parts.joined(separator: "; "))".printable
     // Sent under the lock, which costs no wait, so that what the manager has last is what is remembered.
     state.withLock { state in
+      if state.isStopping { return }
       let tellsReady = isReady || state.isReadyUntold
       guard tellsReady || state.last != status else { return }
       let isSent = tellsReady ? notifier.send("READY=1", status) : notifier.send(status)
