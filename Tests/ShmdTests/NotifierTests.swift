@@ -40,6 +40,19 @@ import Testing
     #expect(socket.messages.map { $0.prefix { $0 != "=" } } == ["RELOADING", "STOPPING"])
   }
 
+  /// systemd ignores longer ones, and would end a daemon whose READY it has not got.
+  @Test func aLongStatusIsCut() throws {
+    let socket = try NotifySocket("@shmd-test-\(getpid())-long")
+    let settings = Settings(try ConfigurationReader.parse("tables: []\n", file: "f"))
+    let status = StatusLine(Notifier(socket: socket.address), settings, Startup())
+    for length in 3000..<3004 {
+      let trouble = String(repeating: "a", count: length % 4) + String(repeating: "ü", count: length)
+      status.update(KeeperReport(tableCount: 1, troubles: [trouble]), isReady: true)
+      let message = try socket.waitFor("READY=1")
+      #expect(message.utf8.count <= 2100 && message.hasSuffix("ü…"), "\(message)")
+    }
+  }
+
   @Test func anAbstractSocketIsReached() throws {
     let socket = try NotifySocket("@shmd-test-\(getpid())-abstract")
     #expect(Notifier(socket: socket.address).send("READY=1", "STATUS=fine"))

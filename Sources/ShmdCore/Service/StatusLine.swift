@@ -5,6 +5,9 @@ import ToolSupport
 /// The line that `systemctl status` shows: sent when it has become another, and with each READY. What the manager had no room for is sent
 /// again with the next one: without READY it would end a healthy daemon after the unit's TimeoutStartSec.
 final class StatusLine: Sendable {
+  /// systemd ignores a notification of more than 4,096 bytes, READY included.
+  private static let mostBytes = 2048
+
   private let notifier: Notifier
   private let settings: Settings
   private let startup: Startup
@@ -43,7 +46,7 @@ final class StatusLine: Sendable {
   /// - Parameter isReady: the start, or a reload, is over: then it is sent in any case.
   func update(_ report: KeeperReport, isReady: Bool = false) {
     let parts = [settings.status(report)] + startup.unserved
-    let status = "STATUS=\(parts.joined(separator: "; "))".printable
+    let status = "STATUS=\(parts.joined(separator: "; "))".printable.cut(toBytes: Self.mostBytes)
     // Sent under the lock, which costs no wait, so that what the manager has last is what is remembered.
     state.withLock { state in
       if state.isStopping { return }
@@ -53,5 +56,15 @@ final class StatusLine: Sendable {
       state.isReadyUntold = tellsReady && !isSent
       state.last = isSent ? status : ""
     }
+  }
+}
+
+extension String {
+  /// The beginning, and "…" where something is left out: so many bytes at most.
+  fileprivate func cut(toBytes count: Int) -> String {
+    if utf8.count <= count { return self }
+    var end = utf8.index(startIndex, offsetBy: count - "…".utf8.count)
+    while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+    return self[..<end] + "…"
   }
 }
