@@ -69,7 +69,11 @@ final class Store {
   /// FULL in every mode: with NORMAL a commit is not on the disk when it returns. EXCLUSIVE: SQLite before 3.51.3 can lose
   /// commits when two connections write and checkpoint at once.
   private static func connect(_ path: String, create: Bool, _ disk: String?) throws(SQLiteError) -> Database {
+    // A disk of the tests' own makes its files itself.
+    if create, disk == nil { FileRights.makeFile(path) }
+    FileRights.narrow(path)
     let database = try Database(path, create: create, disk: disk)
+    if create, disk != nil { FileRights.narrow(path) }
     try database.run(
       """
       PRAGMA locking_mode=EXCLUSIVE;

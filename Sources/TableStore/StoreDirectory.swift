@@ -53,6 +53,12 @@ public struct StoreDirectory: Sendable, Equatable {
   /// Whether it is gone after a reboot, as what is stored to outlast one should not be.
   public var isInMemory: Bool { Self.memoryFileSystems.contains(unsafe csqlite_file_system(path)) }
 
+  /// Whether more than its owner may list it. The files in it are the owner's alone; a copy or a backup of one may not be.
+  public var isReadableByOthers: Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o044 != 0
+  }
+
   private var networkFileSystem: StoreError? {
     guard let name = Self.networkFileSystems[unsafe csqlite_file_system(path)] else { return nil }
     return StoreError(

@@ -141,6 +141,15 @@ import Testing
     #expect(
       memory.transcript.hasPrefix("\(place): warning: /dev/shm lies in memory, which a reboot empties; "),
       "\(memory.transcript)")
+    // What is stored is not for everybody.
+    #expect(mkdir(fixture.directory + "/store", 0o700) == 0)
+    defer { rmdir(fixture.directory + "/store") }
+    for (mode, says) in [(mode_t(0o755), true), (0o750, true), (0o711, false), (0o700, false)] {
+      #expect(chmod(fixture.directory + "/store", mode) == 0)
+      let check = try check(fixture.directory + "/store", "relaxed")
+      #expect(try check.wait() == .code(0), "\(check.transcript)")
+      #expect(check.transcript.contains("store can be read by its group or by others; run: chmod 0700") == says)
+    }
   }
 
   /// Root could use what the service's user cannot.

@@ -143,11 +143,16 @@ struct Plan {
   }
 
   private mutating func lookAtStores() {
-    guard let stores, stores.isInMemory else { return }
-    warnings.append(
-      storeProblem(
-        "warning: \(stores.path) lies in memory, which a reboot empties; name a directory on a disk by 'store-directory'"
-      ))
+    guard let stores else { return }
+    if stores.isInMemory {
+      warnings.append(
+        storeProblem(
+          "warning: \(stores.path) lies in memory, which a reboot empties; name a directory on a disk by 'store-directory'"
+        ))
+    } else if stores.isReadableByOthers {
+      warnings.append(
+        storeProblem("warning: \(stores.path) can be read by its group or by others; run: chmod 0700 \(stores.path)"))
+    }
   }
 
   /// Why nothing can be stored. The default directory may be missing: the service manager makes it.
