@@ -170,10 +170,19 @@ import Testing
         == true, "\(check.transcript)")
     let group = try fixture.check(as: "nobody", "  - {name: \(fixture.tableName()), group: 0}")
     #expect(try group.wait() == .code(78), "\(group.transcript)")
-    #expect(group.transcript.contains("this daemon is no member of group 0"))
+    #expect(
+      group.transcript.contains(
+        "this daemon is no member of group 0 (root), so it cannot give it a table; run: usermod -aG root nobody && systemctl restart shmd"
+      ), "\(group.transcript)")
     let unknown = try fixture.check(as: "nobody-at-all")
     #expect(try unknown.wait() == .code(1))
     #expect(unknown.transcript.hasPrefix("--check as user 'nobody-at-all': there is no such user"))
+    #expect(unknown.transcript.hasSuffix("for a daemon that you start yourself: --user root"))
+    // The file's own mistakes are said first.
+    let both = try fixture.check(as: "nobody-at-all", "  - {name: \(name), colour: red}")
+    #expect(try both.wait() == .code(78))
+    #expect(both.lines.first?.contains("unknown key 'colour'") == true, "\(both.transcript)")
+    #expect(both.lines.last?.hasPrefix("--check as user 'nobody-at-all': ") == true, "\(both.transcript)")
     #expect(table.administration.isNamed)
   }
 

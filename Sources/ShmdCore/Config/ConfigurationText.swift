@@ -49,8 +49,8 @@ enum ConfigurationText {
     case .variant: "\(options.variant)"
     case .capacity: Scalars.describe(options.capacityBytes)
     case .mode: "\"0\(String(options.mode, radix: 8))\""
-    case .owner: options.owner.map(String.init)
-    case .group: options.group.map(String.init)
+    case .owner: options.owner.map { Accounts.name(ofUser: $0).map(quoted) ?? "\($0)" }
+    case .group: options.group.map { Accounts.name(ofGroup: $0).map(quoted) ?? "\($0)" }
     case .full: "refuse"
     case .preallocate: "\(options.preallocate)"
     case .hugePages: "\(options.hugePages)"

@@ -30,8 +30,10 @@ public struct Daemon: Sendable {
     do throws(Complaint) {
       try HostProcess.become(user)
     } catch {
+      // What is wrong with the file is wrong for every user.
+      let status = complaintOfFile
       Self.complain("--check as user '\(user)': \(error.message)")
-      return .failure
+      return status ?? .failure
     }
     let plan: Plan
     do throws(Refusal) {
@@ -44,6 +46,16 @@ public struct Daemon: Sendable {
     for warning in plan.warnings + plan.strangers + plan.unfinished { Self.complain("\(warning)") }
     for obstacle in plan.obstacles { Self.complain("\(obstacle)") }
     return plan.obstacles.isEmpty ? .success : .failure
+  }
+
+  /// Says what the file alone is refused for; nil if it is not.
+  private var complaintOfFile: ExitStatus? {
+    do throws(Refusal) {
+      _ = try ConfigurationReader.read(file: configurationFile)
+      return nil
+    } catch {
+      return complain(error)
+    }
   }
 
   /// Checks the configuration and has the daemon that runs read it: what `systemctl reload` starts. Returns when it has.

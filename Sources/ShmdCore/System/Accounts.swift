@@ -23,6 +23,24 @@ enum Accounts {
     return unsafe entry.gr_gid
   }
 
+  /// A user's name; nil if the host does not know the number.
+  static func name(ofUser number: UInt32) -> String? {
+    var entry = unsafe passwd()
+    var buffer = [CChar](repeating: 0, count: 16 << 10)
+    var found: UnsafeMutablePointer<passwd>?
+    guard unsafe getpwuid_r(number, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil else { return nil }
+    return unsafe String(cString: entry.pw_name)
+  }
+
+  /// A group's name; nil if the host does not know the number.
+  static func name(ofGroup number: UInt32) -> String? {
+    var entry = unsafe Glibc.group()
+    var buffer = [CChar](repeating: 0, count: 1 << 20)
+    var found: UnsafeMutablePointer<Glibc.group>?
+    guard unsafe getgrgid_r(number, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil else { return nil }
+    return unsafe String(cString: entry.gr_name)
+  }
+
   /// Whether this process may give its objects to a group: root, or a member.
   static func isMember(of group: UInt32) -> Bool {
     if geteuid() == 0 || getegid() == group { return true }

@@ -31,7 +31,9 @@ enum HostProcess {
     var buffer = [CChar](repeating: 0, count: 16 << 10)
     var found: UnsafeMutablePointer<passwd>?
     guard unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil else {
-      throw Complaint("there is no such user; run systemd-sysusers, or name the service's user with --user")
+      throw Complaint(
+        "there is no such user, so nothing is compared with this host; run systemd-sysusers, or name the service's user with --user; for a daemon "
+          + "that you start yourself: --user root")
     }
     let group = unsafe entry.pw_gid
     let user = unsafe entry.pw_uid

@@ -295,6 +295,10 @@ struct Plan {
     }
   }
 
+  private static func shown(group: UInt32) -> String {
+    "\(group)" + (Accounts.name(ofGroup: group).map { " (\($0))" } ?? "")
+  }
+
   /// A table in care stays in care without an `owner` in the file, but the next daemon trusts only whom the file names.
   private mutating func lookAtOwner(of found: Table, _ table: TableConfiguration) {
     guard table.options.owner == nil, let owner = (try? found.administration.rights())?.owner,
@@ -329,7 +333,9 @@ struct Plan {
     if let wanted = table.options.group, wanted != group, !Accounts.isMember(of: wanted) {
       complain(
         table, .group,
-        "this daemon is no member of group \(wanted), so it cannot give it a table; make it one, and restart it")
+        "this daemon is no member of group \(Self.shown(group: wanted)), so it cannot give it a table; run: "
+          + "usermod -aG \(Accounts.name(ofGroup: wanted) ?? "\(wanted)") "
+          + "\(Accounts.name(ofUser: Accounts.effectiveUser) ?? "\(Accounts.effectiveUser)") && systemctl restart shmd")
     }
   }
 }
