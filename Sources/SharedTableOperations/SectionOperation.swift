@@ -111,8 +111,9 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
       return (state.item, state.place)
     }
     if begun == place { return }
-    super.cancel()
+    // One that has begun runs to its end: it is not cancelled.
     guard begun == nil else { return super.waitUntilFinished() }
+    super.cancel()
     // Whoever starts it finds it cancelled; or it has just been submitted, and is refused as it begins. That may be after this section.
     item?.cancel()
   }

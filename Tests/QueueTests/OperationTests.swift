@@ -197,6 +197,7 @@ import Testing
       first.start()
       second.start()
       let isReturned = Atomic(false)
+      let waiter = Atomic<Int32>(0)
       let isOnThread = Mutex<Bool?>(false)
       for _ in 0..<10_000 where isOnThread.withLock({ $0 }) == false {
         isOnThread.withLock { $0 = nil }
@@ -204,6 +205,7 @@ import Testing
           let isHere = thread.withLock { $0 } == pthread_self()
           isOnThread.withLock { $0 = isHere }
           guard isHere else { return }
+          waiter.store(TestThread<Void>.currentNumber, ordering: .releasing)
           second.waitUntilFinished()
           #expect(second.isFinished)
           isReturned.store(true, ordering: .releasing)
@@ -211,7 +213,11 @@ import Testing
         waitUntil { isOnThread.withLock { $0 } != nil }
       }
       #expect(isOnThread.withLock { $0 } == true)
-      waitUntil { second.isCancelled || isReturned.load(ordering: .acquiring) }
+      waitUntil {
+        let number = waiter.load(ordering: .acquiring)
+        return number != 0 && TestThread<Void>.isAsleep(number) || isReturned.load(ordering: .acquiring)
+      }
+      #expect(isReturned.load(ordering: .acquiring) == false, "it waits for the readers too")
       leave.open()
       try reader.join()
       first.waitUntilFinished()
@@ -233,10 +239,37 @@ import Testing
       inside.wait()
       // A reader of the rcu variant keeps no barrier from its end.
       let waiter = TestThread { try queue.table.read { _ in operation.waitUntilFinished() } }
-      waitUntil { operation.isCancelled }
+      waiter.waitUntilAsleep()
       leave.open()
       try waiter.join()
       #expect(isFailure(operation.result, CancellationError.self))
+    }
+  }
+
+  /// It has begun, and runs to its end. A reader of the rcu variant keeps no barrier from its end.
+  @Test func oneThatHasBegunIsNotCancelledByWhoWaitsInASection() throws {
+    try withQueue(.rcu) { queue throws in
+      func expectWait(for operation: SectionOperation<Void>, _ inside: Door, _ leave: Door) throws {
+        operation.start()
+        inside.wait()
+        let waiter = TestThread { try queue.table.read { _ in operation.waitUntilFinished() } }
+        waiter.waitUntilAsleep()
+        leave.open()
+        try waiter.join()
+        #expect(!operation.isCancelled && operation.isFinished)
+        #expect(throws: Never.self) { try operation.result?.get() }
+      }
+      let (insideRead, leaveRead, insideBarrier, leaveBarrier) = (Door(), Door(), Door(), Door())
+      let read = ReadOperation(on: queue) { _ in
+        insideRead.open()
+        leaveRead.wait()
+      }
+      try expectWait(for: read, insideRead, leaveRead)
+      let barrier = BarrierOperation(on: queue) { _ in
+        insideBarrier.open()
+        leaveBarrier.wait()
+      }
+      try expectWait(for: barrier, insideBarrier, leaveBarrier)
     }
   }
 

@@ -45,14 +45,24 @@ public final class TestThread<Output: Sendable>: Sendable {
         sched_yield()
         continue
       }
-      guard let stat = fopen("/proc/self/task/\(number)/stat", "r") else { return }
-      var line = [CChar](repeating: 0, count: 512)
-      fgets(&line, Int32(line.count), stat)
-      fclose(stat)
-      let text = String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      if let end = text.lastIndex(of: ")"), "SZX".contains(text[end...].dropFirst(2).prefix(1)) { return }
+      if TestThread<Void>.isAsleep(number) { return }
       sched_yield()
     }
+  }
+}
+
+extension TestThread where Output == Void {
+  /// The calling thread's number, for ``isAsleep(_:)``.
+  public static var currentNumber: Int32 { ProcessIdentity.tid }
+
+  /// Whether the thread of this process with that number sleeps in a system call, or has ended.
+  public static func isAsleep(_ number: Int32) -> Bool {
+    guard let stat = fopen("/proc/self/task/\(number)/stat", "r") else { return true }
+    defer { fclose(stat) }
+    var line = [CChar](repeating: 0, count: 512)
+    fgets(&line, Int32(line.count), stat)
+    let text = String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.lastIndex(of: ")").map { "SZX".contains(text[$0...].dropFirst(2).prefix(1)) } ?? false
   }
 }
 
