@@ -2,7 +2,8 @@ public import TableEngine
 
 /// What went wrong with a table, to which one, and what to do about it.
 ///
-/// `code` is for programs, `description` one sentence for people.
+/// `code` is for programs, `description` one sentence for people. `localizedDescription` is that sentence in programs that import
+/// `SharedTableFoundation`; without it Foundation only names the type.
 public struct TableError: Error, Sendable {
   /// What kind of thing went wrong; raw values are the names.
   public enum Code: String, Sendable, CaseIterable {
