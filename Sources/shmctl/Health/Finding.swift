@@ -9,7 +9,7 @@ struct Finding {
   let what: String
   /// The command, as it is typed.
   let cure: String
-  /// Was put right by `--fix`, or by the look itself.
+  /// Was put right by `--fix`.
   var isFixed = false
   /// Puts it right without any risk; says what was done, nil if nothing had to be done any more.
   var fix: (() throws -> Bool)?
