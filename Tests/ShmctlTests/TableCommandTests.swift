@@ -6,6 +6,19 @@ import Testing
 @Suite struct TableCommandTests {
   private func attributes(_ path: String) throws -> (mode: Int?, group: Int?) {
     let all = try FileManager.default.attributesOfItem(atPath: path)
+  @Test func helpSpellsValuesAndDefaultsAsTheyAreTyped() throws {
+    let help = try CommandRun(["create", "--help"]).text
+    #expect(!help.contains("(default: 0)") && help.contains("evict if not given") && help.contains("rcu if not given"))
+    for command in ["create", "copy", "resize"] {
+      let lines = try CommandRun([command, "--help"]).text.split(separator: "\n").map {
+        $0.drop { $0 == " " }.split(separator: " ", omittingEmptySubsequences: true)
+      }
+      for value in command == "create" ? ["rcu", "rwlock", "evict", "wait", "refuse"] : ["rcu", "rwlock"] {
+        #expect(lines.contains { $0.count > 2 && $0[0] == value && $0[1] == "-" }, "\(command): \(value)")
+      }
+    }
+  }
+
     return ((all[.posixPermissions] as? NSNumber)?.intValue, (all[.groupOwnerAccountID] as? NSNumber)?.intValue)
   }
 

@@ -12,7 +12,7 @@ struct Create: ParsableCommand {
   @Argument(help: "1 to 200 letters, digits and . _ - @ : +, not starting with a dot; or give it by -t.")
   var name: RawArgument?
 
-  @Option(help: "rcu: readers never wait. rwlock: memory is reused at once, readers and writers exclude each other.")
+  @Option(help: ArgumentHelp("How readers and writers share it; rcu if not given.", valueName: "rcu|rwlock"))
   var variant: Table.Variant?
 
   /// The option's former name.
@@ -31,9 +31,9 @@ struct Create: ParsableCommand {
   @Option(
     name: .customLong("stalled-reader"),
     help: ArgumentHelp(
-      "When readers keep old versions beyond the limbo budget: end old snapshots, or let writes wait or fail.",
+      "What happens when readers keep old versions beyond the limbo budget; evict if not given.",
       valueName: "evict|wait|refuse"))
-  var stalledReader = Table.StalledReaderPolicy.evict
+  var stalledReader: Table.StalledReaderPolicy?
 
   @Option(
     name: .customLong("limbo-budget"),
@@ -57,7 +57,7 @@ struct Create: ParsableCommand {
     var table = Table.Options(
       variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits,
       limboBudgetBytes: limboBudget?.bytes,
-      stalledReaderPolicy: stalledReader, preallocate: preallocate, hugePages: !noHugePages)
+      stalledReaderPolicy: stalledReader ?? .evict, preallocate: preallocate, hugePages: !noHugePages)
     if let group {
       guard let number = try Account.group(group.text) else {
         throw Complaint(
