@@ -3,9 +3,9 @@ import Glibc
 import SharedTable
 import Testing
 
+@testable import shmctl
+
 @Suite struct TableCommandTests {
-  private func attributes(_ path: String) throws -> (mode: Int?, group: Int?) {
-    let all = try FileManager.default.attributesOfItem(atPath: path)
   @Test func helpSpellsValuesAndDefaultsAsTheyAreTyped() throws {
     let help = try CommandRun(["create", "--help"]).text
     #expect(!help.contains("(default: 0)") && help.contains("evict if not given") && help.contains("rcu if not given"))
@@ -19,6 +19,8 @@ import Testing
     }
   }
 
+  private func attributes(_ path: String) throws -> (mode: Int?, group: Int?) {
+    let all = try FileManager.default.attributesOfItem(atPath: path)
     return ((all[.posixPermissions] as? NSNumber)?.intValue, (all[.groupOwnerAccountID] as? NSNumber)?.intValue)
   }
 
@@ -77,6 +79,24 @@ import Testing
     let large = try CommandRun(["create", table.name, "--capacity", "4TiB"])
     #expect(large.status == 1 && large.errors.contains("exists already; "), "\(large.errors)")
     #expect(try table.run("get", "k").text == "v")
+  }
+
+  @Test func createIfAbsentTakesWhatIsThere() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    let run = try CommandRun(["create", table.name, "--if-absent", "--capacity", "64MiB", "--json"])
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+    #expect(run.objects.first??["capacityBytes"] as? Int == (try table.open().capacityBytes))
+    #expect(try table.run("get", "k").text == "v")
+    let other = try TestTable(isMade: false)
+    #expect(try CommandRun(["create", other.name, "--if-absent", "--capacity", "2MiB"]).status == 0)
+    #expect(try other.open().capacityBytes == 2 << 20)
+  }
+
+  @Test func aCapacityInMillionsIsToldFromMebibytes() throws {
+    let table = try TestTable(isMade: false)
+    let run = try CommandRun(["create", table.name, "--capacity", "1MB"])
+    #expect(run.status == 2 && run.errors.contains("; 1MB is 1000000 bytes, 1MiB 1048576; see 'shmctl create --help'"))
   }
 
   @Test(arguments: [

@@ -5,7 +5,9 @@ import ToolSupport
 struct Create: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Make a table.",
-    discussion: "Exit 1 if there is one of that name already.")
+    discussion: """
+      Exit 1 if there is one of that name already; with --if-absent exit 0, and the table stays as it is, whatever the other options.
+      """)
 
   @OptionGroup var options: CommonOptions
 
@@ -40,6 +42,9 @@ struct Create: ParsableCommand {
     help: ArgumentHelp("What readers may keep; a quarter of the capacity if not given.", valueName: "bytes"))
   var limboBudget: ByteCount?
 
+  @Flag(name: .customLong("if-absent"), help: "Take one that is there already as it is: exit 0.")
+  var ifAbsent = false
+
   @Flag(
     name: .customLong("no-huge-pages"),
     help: "Leave a table of 16 MiB and more on small pages, also where the kernel has pages of 2 MiB.")
@@ -70,11 +75,29 @@ struct Create: ParsableCommand {
     do {
       made = try Table.create(name, table, timeout: options.timeout.duration)
     } catch {
-      if error.code == .exists, options.quiet { throw ExitStatus.notFound }
-      throw error
+      made = try existing(name, error)
+      if options.json { try StandardOutput.write(description(of: made).line) }
+      return
     }
     if let warning = RemoveIPC.warning { StandardError.write("table '\(made.name)': warning: \(warning)") }
     if options.json { try StandardOutput.write(description(of: made).line) }
+  }
+
+  /// The table that is there already, if that will do; else why none was made.
+  private func existing(_ name: String, _ error: TableError) throws -> Table {
+    switch error.code {
+    case .exists where ifAbsent: return try options.open(name)
+    case .exists where options.quiet: throw ExitStatus.notFound
+    case .exists:
+      throw Complaint(
+        .notFound, table: name,
+        "exists already; nothing was made ('shmctl create --if-absent' takes the one that is there, 'shmctl drop' removes it)"
+      )
+    case .invalid where !error.message.contains(";"):
+      let units = capacity.bytes % 1000 == 0 ? "1MB is 1000000 bytes, 1MiB 1048576; " : ""
+      throw Complaint(.usage, table: name, "\(error.message); \(units)see 'shmctl create --help'")
+    default: throw error
+    }
   }
 
   /// A capacity that /dev/shm could never hold is a mistake better seen now than when the table fills. Of a table that is there
