@@ -119,6 +119,11 @@ struct CommonOptions: ParsableArguments {
     if table != nil { throw ValidationError("'\(command)' takes no -t; 'shmctl \(command) --help' says what it takes") }
   }
 
+  /// What to do about a key that is not there.
+  func suggestion(for key: [UInt8], in table: Table) -> String {
+    Suggestion.keys(like: key, in: table, option: self.table == nil ? "" : " -t \(table.name)")
+  }
+
   /// Says that a condition was not met, unless told to be quiet.
   func note(_ table: Table, _ message: String) {
     if !quiet { StandardError.write("table '\(table.name)': \(message)") }

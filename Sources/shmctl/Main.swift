@@ -22,7 +22,7 @@ enum Main {
       try command.run()
       return .success
     } catch {
-      return end(error)
+      return end(error, words)
     }
   }
 
@@ -58,7 +58,7 @@ enum Main {
   }
 
   /// Says what there is to say about an error.
-  private static func end(_ error: any Error) -> ExitStatus {
+  private static func end(_ error: any Error, _ words: CommandWords) -> ExitStatus {
     switch error {
     case let status as ExitStatus:
       return status
@@ -70,27 +70,29 @@ enum Main {
       StandardError.write(complaint.message)
       return complaint.status
     default:
-      return endParsing(error)
+      return endParsing(error, words)
     }
   }
 
   /// The parser's own: help and version asked for, or a usage error in one line. Its exit code for those is 64, ours 2.
-  private static func endParsing(_ error: any Error) -> ExitStatus {
+  private static func endParsing(_ error: any Error, _ words: CommandWords) -> ExitStatus {
     let text = Shmctl.fullMessage(for: error)
     if Shmctl.exitCode(for: error) == .success {
-      do { try StandardOutput.write(line: text) } catch { return end(error) }
+      do { try StandardOutput.write(line: text) } catch { return end(error, words) }
       return .success
     }
-    StandardError.write(oneLine(Shmctl.message(for: error), text))
+    StandardError.write(oneLine(Shmctl.message(for: error), text, UsageHint(words)))
     return .usage
   }
 
-  private static func oneLine(_ message: String, _ text: String) -> String {
-    var parts = [summary(message)]
+  private static func oneLine(_ message: String, _ text: String, _ hint: UsageHint) -> String {
+    let summary = summary(message)
+    var parts = [summary]
     let lines = text.split(separator: "\n")
     if let help = lines.first(where: { $0.hasPrefix("Help:") }) {
       parts.append(String(help.dropFirst("Help:".count).drop { $0 == " " }))
     }
+    if let hint = hint.text(for: summary) { parts.append(hint) }
     let see = lines.last { $0.hasPrefix("  See '") }?.split(separator: "'").dropFirst().first
     parts.append("see '\(see ?? "shmctl --help")'")
     return parts.map { $0.last == "." ? String($0.dropLast()) : $0 }.joined(separator: "; ")

@@ -3,15 +3,21 @@ import ToolSupport
 
 /// What somebody who mistyped a word may have meant.
 enum Suggestion {
-  /// The command that is nearest to the word; nil if none is near.
+  /// What other programs call our commands.
+  private static let synonyms = [
+    "delete": "del", "info": "stat", "keys": "ls", "list": "ls", "man": "help", "remove": "del", "rm": "del",
+  ]
+
+  /// The command that is meant by the word elsewhere, or the nearest to it; nil if none is near.
   static func command(like word: String) -> String? {
-    nearest(to: word, among: Shmctl.shownCommands)
+    synonyms[word] ?? nearest(to: word, among: Shmctl.shownCommands)
   }
 
   /// What to do about a key that is not there. People at a terminal, who mistype, get the nearest one.
-  static func keys(like key: [UInt8], in table: Table) -> String {
+  /// - Parameter option: by which the table was named; empty if not by an option.
+  static func keys(like key: [UInt8], in table: Table, option: String) -> String {
     guard StandardError.isTerminal, let near = nearestKey(to: key, in: table) else {
-      return "'shmctl ls' shows what there is"
+      return "'shmctl ls\(option)' shows what there is"
     }
     return "did you mean '\(String.printableStart(near))'?"
   }

@@ -13,6 +13,9 @@ import Testing
       #expect(run.status == 2)
       #expect(run.errors == "shmctl: there is no command '\(word)'; did you mean '\(near)'? see 'shmctl --help'\n")
     }
+    for (word, meant) in [("delete", "del"), ("keys", "ls"), ("info", "stat"), ("man", "help")] {
+      #expect(try CommandRun([word]).errors.contains("did you mean '\(meant)'?"))
+    }
     #expect(try CommandRun(["help", "get"]).text.hasPrefix("OVERVIEW: Print the values"))
     #expect(try CommandRun(["help", "--help"]).status == 0)
     let help = try CommandRun(["help", "frobnicate"])
@@ -24,10 +27,38 @@ import Testing
   @Test func aMistypedKeyGetsTheNearestOnATerminal() throws {
     let table = try TestTable()
     try table.open().set("greeting", "hello")
-    #expect(try table.run("get", "greetign").errors.contains("'shmctl ls' shows"))
+    #expect(try table.run("get", "greetign").errors.contains("'shmctl ls -t \(table.name)' shows"))
     let run = try CommandRun(
       shell: #"script -qec "$SHMCTL -t $T get greetign" /dev/null </dev/null"#, environment: ["T": table.name])
     #expect(run.text.contains("no key 'greetign'; did you mean 'greeting'?"))
+  }
+
+  @Test func aValueThatWasReadAsAnOptionIsNamed() throws {
+    for words in [["set", "k", "-verbose"], ["set", "k", "-x"], ["append", "k", "-x"], ["cas", "k", "a", "-b"]] {
+      let run = try CommandRun(words)
+      let hint =
+        "'\(words.last!)' was read as an option; put '--' before what begins with '-'; see 'shmctl \(words[0]) --help'\n"
+      #expect(run.status == 2 && run.errors.hasSuffix(hint), "\(run.errors)")
+    }
+    #expect(try !CommandRun(["set", "k", "--ttl", "5m"]).errors.contains("was read as"))
+    let table = try TestTable()
+    #expect(try table.run("set", "--", "k", "-verbose").status == 0)
+    #expect(try table.run("get", "k").text == "-verbose")
+  }
+
+  @Test func aTablesNameWhereNoneIsExpectedGetsTheOption() throws {
+    for command in ["stat", "clients", "dump"] {
+      let run = try CommandRun([command, "settings"])
+      #expect(run.status == 2 && run.errors.contains("'shmctl \(command) -t settings'"), "\(run.errors)")
+    }
+    #expect(try CommandRun(["tables", "settings"]).errors.contains("'shmctl stat -t settings'"))
+  }
+
+  @Test func theListOfKeysIsThatOfTheNamedTable() throws {
+    let table = try TestTable()
+    #expect(try CommandRun(["get", "-t", table.name, "k"]).errors.contains("'shmctl ls -t \(table.name)' shows"))
+    let run = try CommandRun(["get", "k"], environment: ["SHM_TABLE": table.name])
+    #expect(run.errors.contains("'shmctl ls' shows"), "\(run.errors)")
   }
 
   @Test(arguments: [("abc", "abc", 0), ("abc", "acb", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 1)])

@@ -17,7 +17,9 @@ import Testing
     let run = try table.run("get", "nothing")
     #expect(run.status == 1)
     #expect(run.output.isEmpty)
-    #expect(run.errors == "shmctl: table '\(table.name)': no key 'nothing'; 'shmctl ls' shows what there is\n")
+    #expect(
+      run.errors
+        == "shmctl: table '\(table.name)': no key 'nothing'; 'shmctl ls -t \(table.name)' shows what there is\n")
   }
 
   @Test func quietSaysNothingOfMissingKeys() throws {

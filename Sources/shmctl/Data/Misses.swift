@@ -7,7 +7,7 @@ struct Misses {
 
   mutating func add(_ key: [UInt8], _ options: CommonOptions, _ table: Table, _ what: String? = nil) {
     isEmpty = false
-    options.note(table, "no key '\(String.printableStart(key))'; \(what ?? Suggestion.keys(like: key, in: table))")
+    options.note(table, "no key '\(String.printableStart(key))'; \(what ?? options.suggestion(for: key, in: table))")
   }
 
   /// Ends the command with status 1 if there were any.
