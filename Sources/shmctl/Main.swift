@@ -64,7 +64,7 @@ enum Main {
       return status
     case let error as TableError:
       let status = ExitStatus(error.code)
-      StandardError.write(error.message.contains(";") ? "\(error)" : "\(error); \(status.advice)")
+      StandardError.write(error.line(status))
       return status
     case let complaint as Complaint:
       StandardError.write(complaint.message)

@@ -28,6 +28,7 @@ import Testing
         """#, environment: ["T": table.name, "S": section.joined(separator: " ")])
     #expect(run.text == "v\n7\n")
     #expect(run.errors.contains("held by shmctl, pid "))
+    #expect(run.errors.contains("; this command runs inside that section: "), "\(run.errors)")
     #expect(try table.open().get("k", as: String.self) == "v")
   }
 

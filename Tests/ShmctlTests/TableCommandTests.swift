@@ -3,8 +3,6 @@ import Glibc
 import SharedTable
 import Testing
 
-@testable import shmctl
-
 @Suite struct TableCommandTests {
   @Test func helpSpellsValuesAndDefaultsAsTheyAreTyped() throws {
     let help = try CommandRun(["create", "--help"]).text
@@ -91,6 +89,13 @@ import Testing
     let other = try TestTable(isMade: false)
     #expect(try CommandRun(["create", other.name, "--if-absent", "--capacity", "2MiB"]).status == 0)
     #expect(try other.open().capacityBytes == 2 << 20)
+  }
+
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be a user without rights"))
+  func whoHasNoRightIsToldHowAGroupGetsOne() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o600))
+    let run = try table.run("get", "k", user: stranger)
+    #expect(run.status == 4 && run.errors.contains("'shmctl create --mode 660 --group GROUP'"), "\(run.errors)")
   }
 
   @Test func aCapacityInMillionsIsToldFromMebibytes() throws {

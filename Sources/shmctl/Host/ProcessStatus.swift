@@ -1,3 +1,4 @@
+import Glibc
 import SharedMemory
 
 /// What /proc says of another process, as far as it is shown to us.
@@ -6,6 +7,7 @@ struct ProcessStatus {
   /// As in proc(5): R running, S sleeping, T stopped, t traced, Z zombie…
   let state: Character
   let command: String
+  let parent: Int32?
 
   /// Nil if there is none, or it is hidden.
   init?(_ pid: Int32, thread: Int32? = nil) {
@@ -20,6 +22,17 @@ struct ProcessStatus {
     self.user = user
     self.state = state
     self.command = String(command)
+    parent = value("PPid:\t").flatMap { Int32($0) }
+  }
+
+  /// Whether this process was started by that one, or by one that it has started.
+  static func isAncestor(_ pid: Int32) -> Bool {
+    var current = ProcessStatus(getpid())?.parent
+    while let parent = current, parent > 0 {
+      if parent == pid { return true }
+      current = ProcessStatus(parent)?.parent
+    }
+    return false
   }
 
   var isStopped: Bool { state == "T" || state == "t" }

@@ -1,0 +1,21 @@
+import Glibc
+import SharedTable
+
+extension TableError {
+  /// What somebody at a command line is told: what happened, and what to do.
+  func line(_ status: ExitStatus) -> String {
+    let advice = message.contains(";") ? "" : "; \(status.advice)"
+    return "\(self)\(advice)\(more)"
+  }
+
+  private var more: String {
+    switch code {
+    case .notPermitted where errno == EACCES:
+      return "; a table for a group is made by 'shmctl create --mode 660 --group GROUP'"
+    case .timedOut where holder.map { ProcessStatus.isAncestor($0.pid) } ?? false:
+      // A child of `barrier` waits in vain for what its parent holds.
+      return "; this command runs inside that section: what it holds can be written only after it has ended"
+    default: return ""
+    }
+  }
+}
