@@ -125,6 +125,17 @@ import Testing
     #expect(try table.open().get("n", as: Int.self) == Int.max)
   }
 
+  @Test func aKeyWithALineEndStaysInItsLine() throws {
+    let table = try TestTable()
+    try table.open().set("a\tb\nc\\d", "v")
+    for options in [[], ["--sort"]] {
+      let text = try table.run(["ls", "--long"] + options).text
+      #expect(text.split(separator: "\n").count == 1 && text.hasSuffix("\ta\\tb\\nc\\\\d\n"), "\(text)")
+      #expect(try table.run(["ls"] + options).text == "a\tb\nc\\d\n")
+      #expect(try table.run(["ls", "--long", "-0"] + options).text.hasSuffix("\ta\tb\nc\\d\0"))
+    }
+  }
+
   @Test func lsListsSortedKeysWithAPrefixAndCountCountsThem() throws {
     let table = try TestTable()
     for key in ["b2", "a", "b1", "c"] { try table.open().set(key, 1) }

@@ -10,7 +10,8 @@ struct Ls: TableCommand {
       are found, in little memory, however many there are; --sort sorts them there, too. A key that is there all the time is \
       listed once, one that is stored or removed meanwhile may be missing; --sort lists one snapshot.
 
-      --long: type, bytes of the value, version, time left, collection, key, with tabs between. With --json an object for \
+      --long: type, bytes of the value, version, time left, collection, key, with tabs between; in a pipe or file \\t, \\n, \\r and \\\\ in \
+      the key are written as by 'mget', unless -0 is given. With --json an object for \
       each key, as docs/shmctl-json.md says.
       """)
 

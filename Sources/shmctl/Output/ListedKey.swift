@@ -35,8 +35,13 @@ struct KeyPrinter {
 
   func line(_ listed: ListedKey) -> [UInt8] {
     if json { return object(listed).line }
-    let key = onTerminal ? Array(String.printable(listed.key).utf8) : listed.key
-    return (long ? columns(listed) : []) + key + [null ? 0 : UInt8(ascii: "\n")]
+    return (long ? columns(listed) : []) + shown(listed.key) + [null ? 0 : UInt8(ascii: "\n")]
+  }
+
+  /// Behind columns a key may not look like another line.
+  private func shown(_ key: [UInt8]) -> [UInt8] {
+    if onTerminal { return Array(String.printable(key).utf8) }
+    return long && !null ? TabbedText.escaped(key) : key
   }
 
   private func columns(_ listed: ListedKey) -> [UInt8] {

@@ -11,7 +11,7 @@ enum TabbedText {
     escaped(key) + [UInt8(ascii: "\t")] + escaped(value) + [UInt8(ascii: "\n")]
   }
 
-  private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+  static func escaped(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.contains(where: { byte in letters.contains { $0.byte == byte } }) else { return bytes }
     return bytes.reduce(into: []) { result, byte in
       if let letter = letters.first(where: { $0.byte == byte })?.letter {
