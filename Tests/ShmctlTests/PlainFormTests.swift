@@ -32,7 +32,7 @@ import Testing
     try source.open().set("not-a-name", 1)
     let file = try Scratch()
     let run = try source.run("export", "env", "-o", file.path)
-    #expect(run.status == 0 && run.errors.contains("1 keys left out"))
+    #expect(run.status == 0 && run.errors.contains("1 key left out"))
     #expect(try target.run("import", "env", file.path).text == "8 records applied\n")
     #expect(try target.open().bytes(forKey: "text") == source.open().bytes(forKey: "text"))
     #expect(try CommandRun(shell: ". \(file.path); echo \"$NAME_1|$integer\"").text == " spaces |-5\n")

@@ -44,7 +44,9 @@ struct Export: TableCommand {
     }
     try file?.finish()
     if leftOut > 0 {
-      options.note(table, "\(leftOut) keys left out, which \(form) cannot hold; 'shmctl dump' holds all")
+      options.note(
+        table,
+        "\(leftOut) \(leftOut == 1 ? "key" : "keys") left out, which \(form) cannot hold; 'shmctl dump' holds all")
     }
   }
 
