@@ -40,4 +40,4 @@ archive=$scratch/SharedTable.doccarchive
 bare=$(awk -F '[[:space:]]*[|][[:space:]]*' '$3 == "false" && $2 !~ /^(Article|CollectionGroup)$/ && $1 !~ /^init\(rawValue:\)/ { print $NF }' \
   "$graphs/coverage")
 [ -z "$bare" ] || { printf 'docs: says nothing: %s\n' $bare >&2; exit 1; }
-echo "docs: $archive; to read it: $docc preview, or any web server"
+echo "docs: $archive; to read it: python3 -m http.server 8000 -d $archive, then http://localhost:8000/documentation/sharedtable/"
