@@ -34,7 +34,7 @@ build: ## debug build of everything
 release: ## release build of everything
 	$(SWIFT) build -c release $(FLAGS)
 
-demo: setup ## show the table at work: readers go on while a writer is killed; under two minutes once built
+demo: setup ## show the table at work: readers go on while a writer is killed; runs for some seconds, after a first build of minutes
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.

@@ -2,7 +2,8 @@
 
 import SharedTable
 
-let table = try Table.openOrCreate("settings", Table.Options(capacityBytes: 64 << 20))  // any process may do so
+// Any process may do so: the first makes the table, the others open it as it is, whatever the options.
+let table = try Table.openOrCreate("settings", Table.Options(capacityBytes: 64 << 20))
 try table.set("greeting", "hello", expires: .after(.seconds(60)))
 let greeting = try table.get("greeting", as: String.self)
 

@@ -13,4 +13,5 @@ let sessions = try SharedCache<String, String>(
   "sessions", in: table, limit: .entries(10_000), timeToLive: .seconds(3600))
 func load(_ id: String) async throws -> String { "guest" }  // from a database, say
 let user = try await sessions.value(forKey: "s1") { try await load("s1") }  // once on the host; others wait for it
-for try await change in table.changes(prefix: "sessions/") { print(change) }  // by every process, in order
+// What every process changes from now on, in order; the loop goes on until its task is cancelled.
+for try await change in table.changes(prefix: "sessions/") { print(change) }
