@@ -27,6 +27,10 @@ extension TableError {
     case .exists: self.init(.exists, table: table, "exists already; open it, or drop it first")
     case .foreign(let object): self.init(foreign: object, table: table)
     case .notPermitted(let why): self.init(.notPermitted, table: table, "not permitted: \(why)")
+    case .refused(let error, _) where error.errno == EROFS:
+      self.init(
+        .notPermitted, table: table, "not permitted: \(EngineError.readOnly) (\(error)); mount it anew to write",
+        errno: error.errno)
     case .refused(let error, let object): self.init(refused: error, object, table: table)
     case .forked:
       self.init(.forked, table: table, "the process was forked since the table was opened; open it again in the child")

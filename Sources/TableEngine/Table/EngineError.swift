@@ -101,12 +101,17 @@ extension EngineError {
     }
   }
 
+  /// Of a refusal with EROFS, which no owner's right changes.
+  package static let readOnly = "/dev/shm is mounted read-only here"
+
   /// Why an observer may not write, and what to do about it.
   var whyNotTakingPart: String {
     switch self {
     case .foreign(let object):
       "this process may only read the table: \(object), whom it does not trust; trust the owner by name "
         + "('shmctl --trust USER', 'trusting:')"
+    case .refused(let error, _) where error.errno == EROFS:
+      "this process may only read the table: \(Self.readOnly) (\(error)); mount it anew to write"
     case .refused(let error, let object):
       "this process may only read the table: its rights do not let it write (\(error))"
         + (object.map { "; \($0): ask them for the right, or root" } ?? "; ask its owner for the right, or root")
