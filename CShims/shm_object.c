@@ -27,6 +27,10 @@ int shmos_open(const char *name, bool writable) {
   return shm_result(shm_open(name, (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK, 0));
 }
 
+int shmos_open_owned(const char *name) {
+  return shm_result(shm_open(name, O_RDONLY | O_NOATIME | O_NOFOLLOW | O_NONBLOCK, 0));
+}
+
 int shmos_unlink(const char *name) { return shm_result(shm_unlink(name)); }
 
 /* Not repeated on EINTR: Linux has released the descriptor by then, and another thread may already have its number. */

@@ -29,6 +29,8 @@ int shmos_create(const char *name, uint32_t mode);
 int shmos_create_nameless(void);
 /* Never O_CREAT. O_NONBLOCK, since a name squatted by a FIFO must not hang us. */
 int shmos_open(const char *name, bool writable);
+/* For reading, with O_NOATIME: EPERM unless this process is the owner, or may act as the owner. */
+int shmos_open_owned(const char *name);
 int shmos_unlink(const char *name);
 int shmos_close(int fd);
 int shmos_fstat(int fd, shmos_status *out);

@@ -41,6 +41,16 @@ public final class SharedObject: Sendable {
     return SharedObject(descriptor: try unsafe check("shm_open", shmos_open(path, writable)))
   }
 
+  /// Whether the kernel takes this process for the owner of what has the name, whichever number it shows for that owner: it grants
+  /// `O_NOATIME` to the owner alone, and to who may act as one (open(2)).
+  /// - Parameter status: of the object that is meant; false if the name leads to another by now.
+  public static func isOwn(name: String, _ status: Status) -> Bool {
+    guard let path = try? path(name, for: "shm_open"),
+      let descriptor = try? unsafe check("shm_open", shmos_open_owned(path))
+    else { return false }
+    return (try? SharedObject(descriptor: descriptor).status().isSameObject(as: status)) ?? false
+  }
+
   /// Opens the same object once more, for reading and writing: an open file description of its own, with locks of its own. Also
   /// of an object that has no name, or has lost it.
   public func reopened() throws(SystemError) -> SharedObject {

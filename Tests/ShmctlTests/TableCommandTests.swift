@@ -366,6 +366,11 @@ import Testing
     let shell = "setpriv --reuid=65533 --clear-groups unshare --user --map-user=65534"
     let refused = try CommandRun(shell: "\(shell) \"$SHMCTL\" -t \"$T\" get k", environment: ["T": table.name])
     #expect(refused.status == 12 && refused.errors.contains("foreign"), "\(refused.status) \(refused.errors)")
+    // The kernel knows the process's own.
+    for path in [table.controlPath, table.dataPath] { #expect(unsafe chown(path, 65_533, 0) == 0) }
+    let own = try CommandRun(shell: "\(shell) \"$SHMCTL\" -t \"$T\" get k", environment: ["T": table.name])
+    #expect(own.text == "v", "\(own.status) \(own.errors)")
+    for path in [table.controlPath, table.dataPath] { #expect(unsafe chown(path, stranger ?? 0, 0) == 0) }
     // Told that a table of that number counts, it reads.
     let trusting = try CommandRun(
       shell: "\(shell) \"$SHMCTL\" --trust 65534 -t \"$T\" get k", environment: ["T": table.name])

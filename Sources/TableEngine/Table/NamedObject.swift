@@ -34,7 +34,7 @@ public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
 
   /// Who has one of the table's names and is no user whose tables this process observes.
   public static func foreignOwner(ofTable table: String, trusted: TrustedOwners) -> HostUser? {
-    all(ofTable: table).first { !trusted.include($0.status.owner, for: .observing) }?.owner
+    all(ofTable: table).first { !trusted.include($0, for: .observing) }?.owner
   }
 
   /// Removes the name, unless another object has got it meanwhile.
@@ -75,7 +75,7 @@ extension EngineError {
     switch self {
     case .noSuchTable, .exists, .notATable, .refused:
       let found = NamedObject.all(ofTable: table)
-      if let foreign = found.first(where: { !trusted.include($0.status.owner, for: use) }) { return .foreign(foreign) }
+      if let foreign = found.first(where: { !trusted.include($0, for: use) }) { return .foreign(foreign) }
       if case .refused(let error, nil) = self { return .refused(error, found.first) }
       return self
     default: return self

@@ -89,7 +89,8 @@ extension Segment {
     do throws(SystemError) {
       let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
       let status = try control.status()
-      guard status.isRegular, trusted.include(status.owner, for: .takingPart), try control.tryLock(.exclusive),
+      let found = NamedObject(name: ObjectName.control(name), status: status)
+      guard status.isRegular, trusted.include(found, for: .takingPart), try control.tryLock(.exclusive),
         try isStillNamed(control, ObjectName.control(name)), try isHalf(control, name)
       else {
         throw SystemError(call: "shm_open", errno: EEXIST)
@@ -108,7 +109,7 @@ extension Segment {
 
   /// Removes a data object without a table. One that may not be removed, or is a stranger's, stays: then its name is taken.
   private static func removeLeftover(_ object: String, _ trusted: TrustedOwners) throws(SystemError) {
-    guard let found = NamedObject.find(object), trusted.include(found.status.owner, for: .takingPart) else { return }
+    guard let found = NamedObject.find(object), trusted.include(found, for: .takingPart) else { return }
     _ = try? found.unlink()
   }
 

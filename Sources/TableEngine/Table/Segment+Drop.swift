@@ -31,7 +31,7 @@ extension Segment {
     try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
       let found = NamedObject.all(ofTable: name)
       guard found.count == 1, let half = found.first else { return false }
-      guard trusted.include(half.status.owner, for: .dropping) else { throw .foreign(half) }
+      guard trusted.include(half, for: .dropping) else { throw .foreign(half) }
       do throws(SystemError) {
         // A process that makes a table begins with the control object, and holds its lock. One that finds a data object
         // alone replaces it by another: `unlink` tells the two apart by the inode.
@@ -53,14 +53,14 @@ extension Segment {
   private static func objectsToDrop(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> [NamedObject] {
     let found = NamedObject.all(ofTable: name)
     if found.isEmpty { throw .noSuchTable }
-    for object in found where !trusted.include(object.status.owner, for: .dropping) { throw .foreign(object) }
+    for object in found where !trusted.include(object, for: .dropping) { throw .foreign(object) }
     return found
   }
 
   /// Removes the names of these objects, and no stranger's that took one just now.
   private static func unlink(_ objects: [NamedObject], _ trusted: TrustedOwners) throws(SystemError) {
     var isRemoved = false
-    for object in objects where trusted.include(object.status.owner, for: .dropping) {
+    for object in objects where trusted.include(object, for: .dropping) {
       if try object.unlink() { isRemoved = true }
     }
     if !isRemoved { throw SystemError(call: "shm_unlink", errno: ENOENT) }
@@ -84,7 +84,8 @@ extension Segment {
       return (nil, false)
     }
     let status = try control.status()
-    guard status.isRegular, trusted.include(status.owner, for: .takingPart) else { return (nil, false) }
+    let found = NamedObject(name: ObjectName.control(name), status: status)
+    guard status.isRegular, trusted.include(found, for: .takingPart) else { return (nil, false) }
     // A stopped holder of the lock does not keep the table alive.
     let isLocked = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
     guard try isStillNamed(control, ObjectName.control(name)) else {

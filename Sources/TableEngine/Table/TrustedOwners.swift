@@ -21,6 +21,12 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
     case dropping
   }
 
+  package func include(_ object: NamedObject, for use: Use) -> Bool {
+    let owner = object.status.owner
+    return include(owner, for: use) || owner == geteuid() && SharedObject.isOwn(name: object.name, object.status)
+  }
+
+  /// A user, by number.
   package func include(_ owner: UInt32, for use: Use) -> Bool {
     if owner == 0 || Self.isOwn(owner) { return true }
     switch self {
@@ -31,15 +37,14 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
   }
 
   /// Whether a user is the process's own effective one. In a user namespace all users that it does not map have one number, that of
-  /// user_namespaces(7)'s overflow user: there that is no user's own.
+  /// user_namespaces(7)'s overflow user: where the process has that number, too, the number says nothing.
   private static func isOwn(_ owner: UInt32) -> Bool {
     guard owner == geteuid() else { return false }
     return owner != overflowUser || isInInitialUserNamespace
   }
 
-  private static var overflowUser: UInt32 {
+  private static let overflowUser: UInt32 =
     HostFile.read("/proc/sys/kernel/overflowuid")?.split(separator: "\n").first.flatMap { UInt32($0) } ?? 65_534
-  }
 
   /// That one alone maps every user to itself.
   private static var isInInitialUserNamespace: Bool {
@@ -57,7 +62,7 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
   /// - Throws: `foreign`, `notATable`.
   func check(_ status: SharedObject.Status, _ object: String, for use: Use) throws(EngineError) {
     let found = NamedObject(name: object, status: status)
-    guard include(status.owner, for: use) else { throw .foreign(found) }
+    guard include(found, for: use) else { throw .foreign(found) }
     guard status.isRegular else { throw .notATable("\(found)") }
     // A user who may write an object of a trusted user, and owns none, could put it under a second name.
     guard status.links <= 1 else { throw .notATable("\(found), under \(status.links) names") }
