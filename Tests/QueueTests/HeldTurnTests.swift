@@ -36,9 +36,12 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         let many = pool.most + 2 * pool.limit
         for number in 0..<many { group.addTask { try await kind.run(table, number) } }
-        while pool.waiting(for: table.segment) < pool.mostOfTable { await Task.yield() }
+        #expect(await comesTrue { pool.waiting(for: table.segment) >= pool.mostOfTable })
         let other = try Table.temporary(variant: .rcu, capacityBytes: 4 << 20)
         let queue = try BarrierQueue(in: other, label: "org.example.other")
+        // Nor does it keep a read of its own waiting.
+        let own = try BarrierQueue(in: table, label: "org.example.own")
+        #expect(try await own.async { view in try view.get("absent", as: Int.self) ?? 7 }.value == 7)
         let item = try queue.async(flags: .barrier) { tx in try tx.increment("n") }
         #expect(try await item.value == 1)
         #expect(try await queue.read { view in try view.get("n", as: Int.self) } == 1)

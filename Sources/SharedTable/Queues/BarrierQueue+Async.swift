@@ -130,6 +130,9 @@ extension BarrierQueue {
 
 /// What worker threads do for the queue.
 extension BarrierQueue {
+  /// Whether the next turn may wait for the table. A read of the RCU variant waits for nothing (G5).
+  var mayNextTurnWait: Bool { table.variant == .rwlock || withOrder { $0.mayNextTurnWait } }
+
   /// Runs one read, or one group of barriers.
   func runTurn() {
     guard let work = withOrder({ $0.beginTurn() }) else { return withOrder { $0.endTurn() } }

@@ -38,6 +38,9 @@ class Submission: @unchecked Sendable {
   /// A thread waits for it; else it is asynchronous work.
   var waitingThread: WaitingThread? { nil }
 
+  /// Whether its turn may wait for the table; in the RCU variant, where a plain read never does.
+  var mayWaitForTable: Bool { true }
+
   /// If it is one.
   final var asBarrierWork: BarrierWork { unsafe unsafeDowncast(self, to: BarrierWork.self) }
 

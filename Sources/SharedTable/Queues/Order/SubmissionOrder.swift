@@ -282,6 +282,9 @@ struct SubmissionOrder {
     return turns
   }
 
+  /// Whether the next turn may wait for the table, in the RCU variant.
+  var mayNextTurnWait: Bool { ready.first?.mayWaitForTable ?? false }
+
   /// Begins a turn: what to run in it.
   mutating func beginTurn() -> Submission? {
     turnsRequested -= 1

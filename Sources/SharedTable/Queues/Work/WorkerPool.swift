@@ -14,7 +14,7 @@ import TableEngine
 /// The barrier of one table is worth waiting for in ``limit`` lanes only, since it comes to one of them at a time. Further
 /// queues *step back*: they keep their place in their own order and have no lane until one of these lanes waits no longer.
 /// For all that there is to wait for in one table, its barrier, keys and readers, ``mostOfTable`` lanes may wait. Further turns of its
-/// queues are *held*: a table that a stopped process holds must not take all lanes from the others.
+/// queues are *held*, but for reads that wait for nothing: a table that a stopped process holds must not take all lanes from the others.
 final class WorkerPool: Sendable {
   static let shared = WorkerPool()
 
@@ -216,7 +216,8 @@ final class WorkerPool: Sendable {
 
   private func serve(_ lane: DispatchQueue) {
     var served: BarrierQueue?
-    while let queue = next(lane, after: served) {
+    // Let go before the next turn, which may last long: a queue holds its table.
+    while let queue = next(lane, after: served.take()) {
       queue.runTurn()
       served = queue
     }
@@ -226,26 +227,42 @@ final class WorkerPool: Sendable {
   ///   idle ones go first, for this one may have been woken for a turn that none of them would be woken for again.
   /// - Parameter served: whose turn has just ended.
   private func next(_ lane: DispatchQueue, after served: BarrierQueue?) -> BarrierQueue? {
+    var served = served
+    while true {
+      guard let (queue, isTableFull) = nextTurn(lane, after: served) else { return nil }
+      // Asked without the pool's lock: the queue has one of its own.
+      guard isTableFull, queue.mayNextTurnWait, state.withLock({ hold(queue, &$0) }) else { return queue }
+      served = nil
+    }
+  }
+
+  /// - Returns: the queue whose turn it is, and whether as many lanes wait for its table as may.
+  private func nextTurn(_ lane: DispatchQueue, after served: BarrierQueue?) -> (BarrierQueue, isTableFull: Bool)? {
     state.withLock { state in
       if let served, !state.crowds.isEmpty { letHeldTurnGo(ObjectIdentifier(served.table.segment), &state) }
       while state.lanes - state.waiting > limit {
         state.lanes -= 1
         if state.idleLanes.popLast() == nil { return nil }
       }
-      while let queue = state.turns.popFirst() {
-        if !hold(queue, &state) { return queue }
+      guard let queue = state.turns.popFirst() else {
+        state.idleLanes.append(lane)
+        return nil
       }
-      state.idleLanes.append(lane)
-      return nil
+      return (queue, isTableFull(queue, state))
     }
   }
 
-  /// Holds a queue's turn if so many lanes wait for its table as may.
+  /// Whether as many lanes wait for a queue's table as may.
+  private func isTableFull(_ queue: BarrierQueue, _ state: State) -> Bool {
+    if state.crowds.isEmpty { return false }
+    return (state.crowds[ObjectIdentifier(queue.table.segment)]?.waiting ?? 0) >= mostOfTable
+  }
+
+  /// Holds a queue's turn until fewer lanes wait for its table.
+  /// - Returns: false if fewer do by now.
   private func hold(_ queue: BarrierQueue, _ state: inout State) -> Bool {
-    guard !state.crowds.isEmpty else { return false }
-    let id = ObjectIdentifier(queue.table.segment)
-    guard let crowd = state.crowds[id], crowd.waiting >= mostOfTable else { return false }
-    state.crowds[id]!.held.append(queue)
+    guard isTableFull(queue, state) else { return false }
+    state.crowds[ObjectIdentifier(queue.table.segment)]!.held.append(queue)
     return true
   }
 }
