@@ -12,7 +12,8 @@ final class PresenceSlot: Sendable {
   init(_ attachment: ControlAttachment) { self.attachment = attachment }
 
   deinit {
-    if let slot = kept.withLock({ $0 }), forkGeneration.isOfThisProcess { slot.release() }
+    // In a forked child another thread of the parent may have the lock for ever.
+    if forkGeneration.isOfThisProcess, let slot = kept.withLock({ $0 }) { slot.release() }
   }
 
   func slot() throws(EngineError) -> Int {
