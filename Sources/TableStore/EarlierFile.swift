@@ -10,7 +10,7 @@ enum EarlierFile {
   /// Neither is known.
   case unreadable(StoreError)
 
-  /// Looks into a file and leaves it as it is.
+  /// Looks into a file and leaves its contents as they are.
   /// - Parameters:
   ///   - uuid: the newer store's table.
   ///   - disk: the name of a VFS; nil: the system's.

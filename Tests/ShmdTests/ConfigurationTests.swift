@@ -335,6 +335,14 @@ private let tableKeys =
     #expect(lines[0].hasPrefix("f:2: name: 'a\\x0ab' is not a table name"))
   }
 
+  /// One thread of the daemon holds a slot of each.
+  @Test func moreTablesThanTheDaemonCanKeepAreRefused() {
+    func text(_ count: Int) -> String { "tables:\n" + (1...count).map { "- {name: t\($0)}\n" }.joined() }
+    #expect(complaints(about: text(1_900)) == [])
+    let lines = complaints(about: text(1_901))
+    #expect(lines.count == 1 && lines[0].hasPrefix("f:1902: there are 1901 tables; "), "\(lines)")
+  }
+
   /// A file that is wrong all over costs bounded lines, each of bounded length.
   @Test func aFileFullOfMistakesIsToldInBoundedLines() {
     let long = String(repeating: "x", count: 100_000)

@@ -32,8 +32,9 @@ extension Configuration {
 
   /// Whom the server for Redis' clients trusts, by table.
   private var servedOwners: [String: UInt32] {
+    let served = Set(resp?.tableNames(tables) ?? [])
     let owners = tables.compactMap { table in table.options.owner.map { (table.name, $0) } }
-    return Dictionary(owners) { first, _ in first }.filter { resp?.tableNames(tables).contains($0.key) == true }
+    return Dictionary(owners) { first, _ in first }.filter { served.contains($0.key) }
   }
 }
 

@@ -60,8 +60,22 @@ public struct ConfigurationReader {
       file = source.file
       checkPlaces(line: source.line)
     }
+    checkTableCount()
     if !problems.isEmpty { throw Refusal(problems) }
     return configuration
+  }
+
+  /// A table's slot belongs to a thread, and the daemon's one thread for tables can hold no more than so many.
+  static let mostTables = 1_900
+
+  private mutating func checkTableCount() {
+    guard configuration.tables.count > Self.mostTables else { return }
+    let table = configuration.tables[Self.mostTables]
+    file = table.file
+    complain(
+      table.line(.name),
+      "there are \(configuration.tables.count) tables; shmd keeps at most \(Self.mostTables); let programs make the others"
+    )
   }
 
   private mutating func readFile(cure: String) {

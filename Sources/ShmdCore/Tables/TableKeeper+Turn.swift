@@ -107,10 +107,10 @@ extension TableKeeper {
     }
     switch plan.steps.first {
     case .keep(_, let table, let refused):
-      for change in refused { log.error("\(change)") }
-      log.warning("table was made anew by someone else, attached", metadata: describe(table))
       var other = ManagedTable(configuration, table, refused: refused)
       try other.adjust(to: configuration, log)
+      for change in refused { log.error("\(change)") }
+      log.warning("table was made anew by someone else, attached", metadata: describe(table))
       return other
     case .wait(_, let error): throw error
     case .create, nil: return nil
