@@ -14,7 +14,10 @@ extension TableError {
       return "; a table for a group is made by 'shmctl create --mode 660 --group GROUP'"
     case .timedOut where holder.map { ProcessStatus.isAncestor($0.pid) } ?? false:
       // A child of `barrier` waits in vain for what its parent holds.
-      return "; this command runs inside that section: what it holds can be written only after it has ended"
+      if holder?.command == "shmctl" {
+        return "; this command runs inside that section: what it holds can be written only after it has ended"
+      }
+      return "; the holder is a process that started this command"
     default: return ""
     }
   }

@@ -20,11 +20,18 @@ struct UsageHint {
     let options = words.forParser.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }
     let unknown = options.last { word in
       let name = word.prefix { $0 != "=" }
-      return !syntax.options.contains { $0.name == name }
+      return !isKnown(String(name), syntax)
     }
     return unknown.map {
       "'\(String.printableStart(RawArgument.decode($0)))' was read as an option; put '--' before what begins with '-'"
     }
+  }
+
+  /// Short options may be joined, the last one with its value; the parser knows some long ones that the help does not show.
+  private func isKnown(_ word: String, _ syntax: CommandSyntax) -> Bool {
+    if syntax.options.contains(where: { $0.name == word }) || word == "--trusting" { return true }
+    guard !word.hasPrefix("--"), let first = word.dropFirst().first else { return false }
+    return word.count > 2 && syntax.options.contains { $0.name == "-\(first)" }
   }
 
   /// Commands that take no argument, and are about the table of `-t`.
