@@ -5,12 +5,12 @@ import TableEngine
 /// What a process that ended while it made a table leaves under the name.
 enum UnfinishedTable {
   /// Whether the control object under a table's name says that the table is not ready. This does not tell whether the process that makes the
-  /// table still lives: the engine's lock tells that to whoever creates the table next, and that creator removes what a dead one left.
+  /// table still lives: the engine's lock tells that to the process that creates the table next, which removes what a dead creator left.
   ///
-  /// The words are read by pread(2), since whoever owns the object may cut it short, and a mapping would raise SIGBUS.
+  /// The words are read by pread(2), since the object's owner may cut it short, and a mapping would raise SIGBUS.
   static func lies(under name: String) -> Bool {
-    let object = ObjectName.prefix + name + ObjectName.controlSuffix
-    guard let control = try? SharedObject.open(name: object, writable: false), let status = try? control.status(),
+    guard let control = try? SharedObject.open(name: ObjectName.control(name), writable: false),
+      let status = try? control.status(),
       status.isRegular
     else { return false }
     if status.size == 0 { return true }

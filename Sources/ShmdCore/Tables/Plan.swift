@@ -83,7 +83,7 @@ struct Plan {
 
   /// Whether this user could take part, found out without doing so.
   private static func checkRights(_ name: String) throws(TableError) {
-    for object in [controlObject(name), dataObject(name)] {
+    for object in [ObjectName.control(name), ObjectName.data(name)] {
       do throws(SystemError) {
         _ = try SharedObject.open(name: object, writable: true)
       } catch {
@@ -91,9 +91,6 @@ struct Plan {
       }
     }
   }
-
-  private static func controlObject(_ name: String) -> String { ObjectName.prefix + name + ObjectName.controlSuffix }
-  private static func dataObject(_ name: String) -> String { ObjectName.prefix + name + ObjectName.dataSuffix }
 
   private mutating func complain(_ table: TableConfiguration, _ key: TableKeyword, _ message: String) {
     problems.append(problem(table, key, message))
@@ -211,7 +208,7 @@ struct Plan {
   private func obstacle(to table: TableConfiguration) -> TableError? {
     let wanted = table.options.capacityBytes
     // There is no data object, or the table would have been found.
-    if (try? SharedObject.look(at: Self.controlObject(table.name))) != nil, !UnfinishedTable.lies(under: table.name) {
+    if (try? SharedObject.look(at: ObjectName.control(table.name))) != nil, !UnfinishedTable.lies(under: table.name) {
       return TableError(.exists, table: table.name, "")
     }
     guard table.options.preallocate, let free = (try? SharedMemoryRoom())??.freeBytes, wanted > free else { return nil }

@@ -1,13 +1,13 @@
 /// The two objects' names for a table's.
 public enum ObjectName {
   public static let prefix = "shmtable."
-  public static let controlSuffix = ".ctl"
-  public static let dataSuffix = ".data"
+  static let controlSuffix = ".ctl"
+  static let dataSuffix = ".data"
   /// NAME_MAX less prefix and suffix.
   public static let maximumLength = 200
 
-  static func control(_ table: String) -> String { prefix + table + controlSuffix }
-  static func data(_ table: String) -> String { prefix + table + dataSuffix }
+  package static func control(_ table: String) -> String { prefix + table + controlSuffix }
+  package static func data(_ table: String) -> String { prefix + table + dataSuffix }
 
   /// The table that an object of this name belongs to; nil if to none.
   public static func table(ofObject object: String) -> String? {
