@@ -34,7 +34,9 @@ enum AccessQueues {
     guard areAnyInUse, table.isObserver else { return nil }
     return withEntries { entries in
       for entry in entries.values {
-        if let queue = entry.queue, queue.table.isUsable, !queue.table.isObserver, queue.table.isSameTable(as: table) {
+        if let queue = entry.queue, queue.table.isOfThisProcess, !queue.table.isObserver,
+          queue.table.isSameTable(as: table)
+        {
           return queue
         }
       }

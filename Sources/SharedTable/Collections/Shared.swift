@@ -52,7 +52,7 @@ public struct Shared<Value: TableValue>: Sendable {
   /// Why the last read of the property found no value; nil if it did. `_hits.failure` where the property is declared.
   public var failure: TableError? {
     let table = value.table
-    return table.isUsable ? memory.state.withLock { $0.failure } : table.named(.forked)
+    return table.isOfThisProcess ? memory.state.withLock { $0.failure } : table.named(.forked)
   }
 
   @usableFromInline

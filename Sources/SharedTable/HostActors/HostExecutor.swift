@@ -73,7 +73,7 @@ public final class HostExecutor: SerialExecutor {
     guard childJobs.add(work) else { return }
     while let job = childJobs.next(error) {
       // `runOutside` waits until a barrier of this process has ended. If it is this thread's own, the thread would wait for itself.
-      if !table.isUsable || table.segment.isInWholeBarrier {
+      if !table.isOfThisProcess || table.segment.isInWholeBarrier {
         runAsOutsider { job.runSynchronously() }
       } else {
         runOutside(error) { job.runSynchronously() }

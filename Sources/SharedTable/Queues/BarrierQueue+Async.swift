@@ -119,7 +119,7 @@ extension BarrierQueue {
 
   /// Takes out work whose closure has not begun. If its turn has come already, that goes on without it.
   func cancel(_ work: Work) -> Bool {
-    guard table.isUsable else { return false }
+    guard table.isOfThisProcess else { return false }
     // Claimed first: a lane that has taken it out of the queue and puts it back then leaves it out.
     guard work.claim() else { return false }
     _ = withOrder { $0.withdraw(work) }

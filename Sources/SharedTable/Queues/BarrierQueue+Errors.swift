@@ -13,7 +13,7 @@ extension BarrierQueue {
   /// In a child that was forked since, the queue's lock may be locked for ever, and its threads are not there.
   @inline(__always)
   func checkProcess() throws(TableError) {
-    if !table.isUsable { throw forked }
+    if !table.isOfThisProcess { throw forked }
   }
 
   @inline(never)
@@ -26,7 +26,7 @@ extension BarrierQueue {
 
   /// What waiting for this queue's work would end in, on this thread; nil if it may wait.
   package func deadlock(of what: String) -> TableError? {
-    guard table.isUsable, table.segment.threadSection != .none else { return nil }
+    guard table.isOfThisProcess, table.segment.threadSection != .none else { return nil }
     return wouldDeadlock(what)
   }
 

@@ -9,7 +9,7 @@ extension BarrierQueue {
   ///
   /// Never blocks. In a forked child it does nothing, as nothing runs there.
   public func suspend() {
-    guard table.isUsable else { return }
+    guard table.isOfThisProcess else { return }
     // Given back by `resume`: else the work of a queue that is let go would never run, nor end. Taken before the queue is
     // suspended: another thread may resume it at once.
     let reference = unsafe Unmanaged.passRetained(self)
@@ -24,7 +24,7 @@ extension BarrierQueue {
   ///
   /// A call more than ``suspend()`` was called is a mistake of the program, and ends it.
   public func resume() {
-    guard table.isUsable else { return }
+    guard table.isOfThisProcess else { return }
     let goesOn = withOrder { order in
       let goesOn = order.resume()
       isSuspended.store(!goesOn, ordering: .relaxed)

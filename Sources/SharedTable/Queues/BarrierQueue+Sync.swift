@@ -129,7 +129,7 @@ extension BarrierQueue {
   @usableFromInline @inline(never)
   func leaveReadInOrder(_ pass: ReadPass) {
     // A child forked inside the section ends it here too.
-    guard table.isUsable else { return }
+    guard table.isOfThisProcess else { return }
     switch pass.stripe {
     case ReadPass.joined: break
     case ReadPass.inOrder: withOrder { $0.finishRead() }
@@ -164,7 +164,7 @@ extension BarrierQueue {
 
   @usableFromInline
   func leaveBarrier() {
-    guard table.isUsable else { return }
+    guard table.isOfThisProcess else { return }
     if !gate.leaveBarrier() { withOrder { $0.finishBarrier() } }
   }
 

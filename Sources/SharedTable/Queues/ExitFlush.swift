@@ -86,7 +86,7 @@ extension BarrierQueue {
   package static var countBusyAtExit: Int { ExitFlush.busyQueues().count }
 
   fileprivate func flushAtExit(since begin: UInt64) {
-    guard table.isUsable, pendingCount > 0 else { return }
+    guard table.isOfThisProcess, pendingCount > 0 else { return }
     let subject = subject ?? "table '\(table.name)'"
     let spent = HostClock.monotonicNanoseconds &- begin
     let timeout = table.timeoutNanoseconds

@@ -35,7 +35,7 @@ public final class WorkItem<R: Sendable>: Sendable {
   }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
-  public var isFinished: Bool { table.isUsable && work.ended != nil }
+  public var isFinished: Bool { table.isOfThisProcess && work.ended != nil }
 
   /// Blocks until the work has ended.
   ///
@@ -62,7 +62,7 @@ public final class WorkItem<R: Sendable>: Sendable {
 
   /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
   package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) {
-    if table.isUsable { work.observe { block($0.typed(R.self)) } }
+    if table.isOfThisProcess { work.observe { block($0.typed(R.self)) } }
   }
 
   /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it

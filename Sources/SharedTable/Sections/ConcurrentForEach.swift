@@ -124,7 +124,7 @@ final class ConcurrentForEach: Sendable {
     let helpers = (1..<threads).compactMap { _ in startHelper() }
     visit(section)
     // The helpers stayed in the parent, with whatever they had locked there.
-    guard table.isUsable else { throw table.named(.forked) }
+    guard table.isOfThisProcess else { throw table.named(.forked) }
     for helper in helpers { pthread_join(helper, nil) }
     if let failure = failure.withLock({ $0 }) { throw failure }
   }
@@ -167,7 +167,7 @@ final class ConcurrentForEach: Sendable {
     }
   }
 
-  private var goesOn: Bool { !isOver.load(ordering: .relaxed) && table.isUsable }
+  private var goesOn: Bool { !isOver.load(ordering: .relaxed) && table.isOfThisProcess }
 
   private func show(_ found: FoundEntry) {
     #if DEBUG || CheckedReads
@@ -182,7 +182,7 @@ final class ConcurrentForEach: Sendable {
 
   private func end(_ error: any Error) {
     // In a child forked by a body the lock may be held by a thread that is not there.
-    guard table.isUsable else { return }
+    guard table.isOfThisProcess else { return }
     failure.withLock { $0 = $0 ?? error }
     isOver.store(true, ordering: .relaxed)
   }

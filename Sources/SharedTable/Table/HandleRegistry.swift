@@ -81,7 +81,7 @@ extension Table {
   /// Whether it is this process's, and its name leads to it as far as this process knows: a participant sees a drop at once; that a program
   /// removed the name by other means, and any removal where the handle only observes, it sees within 100 ms.
   fileprivate var isCurrent: Bool {
-    guard isUsable else { return false }
+    guard isOfThisProcess else { return false }
     do throws(EngineError) {
       try segment.checkLinked(now: HostClock.monotonicNanoseconds)
     } catch .unlinked {

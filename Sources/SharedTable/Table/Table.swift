@@ -66,7 +66,7 @@ public final class Table: Sendable {
   public var count: Int { segment.keyCount }
 
   /// False in a child that was forked since the table was opened.
-  var isUsable: Bool { segment.isOfThisProcess }
+  var isOfThisProcess: Bool { segment.isOfThisProcess }
 
   /// Gives an engine's error this table's name.
   @usableFromInline

@@ -68,7 +68,7 @@ struct UpstreamQueue {
 extension Table {
   /// - Throws: `forked`: another thread of the parent may have held the lock.
   fileprivate func upstreamQueue() throws(TableError) -> BarrierQueue {
-    guard isUsable else { throw named(.forked) }
+    guard isOfThisProcess else { throw named(.forked) }
     return upstreamWrites.withLock { $0.queue(of: self) }
   }
 }
