@@ -42,7 +42,7 @@ public final class SharedObject: Sendable {
   }
 
   /// Whether the kernel takes this process for the owner of what has the name, whichever number it shows for that owner: it grants
-  /// `O_NOATIME` to the owner alone, and to who may act as one (open(2)).
+  /// `O_NOATIME` to the owner alone, and to a process that may act as the owner (open(2)).
   /// - Parameter status: of the object that is meant; false if the name leads to another by now.
   public static func isOwn(name: String, _ status: Status) -> Bool {
     guard let path = try? path(name, for: "shm_open"),

@@ -58,7 +58,7 @@ struct ClaimRecord: Sendable, Equatable {
     do { return try table.segment.isPresent(presence) } catch { throw table.named(error) }
   }
 
-  /// Who has set the claim, for messages.
+  /// The process that has set the claim, for messages.
   var holder: Holder {
     let pid = Int32(truncatingIfNeeded: presence.pid)
     return Holder(

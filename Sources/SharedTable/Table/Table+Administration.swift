@@ -116,7 +116,7 @@ extension Table.Administration {
   /// How often a dead writer's work was undone or finished since the table was made; nil for observers.
   public var recoveryCount: UInt64? { segment.recoveryCount }
 
-  /// Reclaims now if nobody is writing, and recovers after a dead writer. For a daemon's idle moments; nobody needs it.
+  /// Reclaims now if no process is writing, and recovers after a dead writer. For a daemon's idle moments: without it the next writer does both.
   /// - Parameter passes: the most passes of reclaiming: bounds how long a writer may have to wait for it.
   /// - Returns: whether anything was reclaimed or recovered; nil if a barrier was running.
   /// - Throws: `notPermitted` (observer), `wouldDeadlock` inside a section of this table on this thread, `damaged`, `forked`.

@@ -9,7 +9,7 @@ import SharedMemory
 /// Bounds are the smallest of the published size, the object's real size and what is mapped of it; each length and
 /// offset is read once into a local; alignment is checked. What a walk through one sub-table meets lies side by side in
 /// the table, and has memory. So one that has met more bytes than the object has memory goes in circles: that bounds chains
-/// and links. The object's size would bound nothing: who may write it can make it terabytes long, for nothing. A scan meets a
+/// and links. The object's size would bound nothing: a process that may write it can make it terabytes long, and needs no memory for that. A scan meets a
 /// sub-table once, and an entry at most once a level of the directory, if splits are undone under it: that bounds it all.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverLookup {

@@ -3,21 +3,21 @@
 struct DamageMark {
   let ctl: MappedMemory
 
-  /// Not 0 if the table is marked. For an owner of W, who asks it together with other words, and for figures: relaxed, since W orders it
-  /// after whoever set it.
+  /// Not 0 if the table is marked. For an owner of W, which looks at it together with other words, and for figures: relaxed, since W orders the
+  /// load after the store of the process that set it.
   @inline(__always)
   var word: UInt64 { ctl.loadRelaxed(ControlLayout.damaged) }
 
-  /// The same as an answer.
+  /// Whether the table is marked, for the same callers.
   var isSet: Bool { word != 0 }
 
   /// The same for a reader of the rwlock variant that waits and does not own W: acquire, since nothing else orders it after the store.
   var isSetAsReadersSee: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
 
-  /// By an owner of W. Release: whoever finds the table marked also finds what was done before.
+  /// By an owner of W. Release: a reader that finds the table marked also finds what was done before.
   func set() { ctl.storeRelease(ControlLayout.damaged, 1) }
 
-  /// By an owner of W whose repair succeeded, or has changed nothing yet. Release: whoever finds the table sound also finds it repaired.
+  /// By an owner of W whose repair succeeded, or has changed nothing yet. Release: a reader that finds the table sound also finds it repaired.
   func clear() { ctl.storeRelease(ControlLayout.damaged, 0) }
 
   /// By an owner of W.
@@ -25,6 +25,6 @@ struct DamageMark {
     if isSet { throw Self.refusal }
   }
 
-  /// What a marked table says to those who would use it.
+  /// Why a process may not use a marked table.
   static var refusal: EngineError { .damaged("it was marked damaged") }
 }

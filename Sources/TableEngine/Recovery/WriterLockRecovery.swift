@@ -16,8 +16,8 @@ struct WriterLockRecovery {
 }
 
 extension Segment.Participant {
-  /// Waits for W, and puts W itself right if it came from a dead owner. Everybody takes W by this or one of the next two, but for a waiting reader
-  /// of the rwlock variant, who knows no participant.
+  /// Waits for W, and puts W itself right if it came from a dead owner. Each participant takes W by this or one of the next two, but for a waiting
+  /// reader of the rwlock variant, which knows no participant.
   /// - Throws: as ``WriterLock/lock(slot:timeoutNanoseconds:now:)``.
   @inline(__always)
   func acquireWriterLock(

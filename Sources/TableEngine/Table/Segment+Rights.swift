@@ -1,7 +1,7 @@
 import SharedMemory
 
-/// Who may open the table: the rights of its two objects. Those of the control object follow from those of the data object. They are judged when
-/// a process opens the table.
+/// Which users may open the table: the rights of its two objects. The control object's follow from the data object's. The kernel and
+/// ``TrustedOwners`` judge by them when a process opens the table.
 extension Segment {
   /// Permission bits, owner and group of the data object.
   public struct Rights: Sendable, Equatable {

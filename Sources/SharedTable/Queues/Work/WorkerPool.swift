@@ -37,7 +37,7 @@ final class WorkerPool: Sendable {
   /// then, also if that is cancelled, and with it would keep the queue and its table.
   private typealias Alarm = any DispatchSourceTimer
 
-  /// Who in this process waits for one table.
+  /// The lanes and queues of this process that wait for one table.
   private struct Crowd {
     /// How many lanes wait for the table.
     var waiting = 0
@@ -116,7 +116,7 @@ final class WorkerPool: Sendable {
     return try body()
   }
 
-  /// - Returns: a lane for a turn that nobody else takes.
+  /// - Returns: a lane to start, for a turn that no other lane takes.
   private func count(_ change: Int, waitingFor id: ObjectIdentifier, _ state: inout State) -> DispatchQueue? {
     state.waiting += change
     state.crowds[id, default: Crowd()].waiting += change

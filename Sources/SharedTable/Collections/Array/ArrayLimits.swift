@@ -1,4 +1,4 @@
-/// What a node of a ``SharedArray`` may hold before it is split. A policy of whoever writes: readers take any.
+/// What a node of a ``SharedArray`` may hold before it is split. The process that writes decides; readers take nodes of any size.
 struct ArrayLimits: Sendable {
   var leafElements = 128
   var leafBytes = 8192
