@@ -99,7 +99,7 @@ private struct Refusal: Error {}
           #expect(codes.count == 4 && codes.allSatisfy { $0?.code == .invalid }, "\(key)")
           #expect(codes.allSatisfy { $0?.message.contains("'\(key)'") == true })
         }
-        #expect(try tx.keys() == [Array("c/d/e".utf8)], "of what is claimed")
+        #expect(try tx.keys() == [Array("c/d/e".utf8)], "of the keys locked")
       }
       #expect(error { try table.barrier(keys: [String]()) { _ in } }?.code == .invalid)
       #expect(error { try table.barrier(keys: [""]) { _ in } }?.code == .invalid)
@@ -107,7 +107,7 @@ private struct Refusal: Error {}
     }
   }
 
-  @Test(arguments: Table.Variant.allCases) func aClaimHasRoomForSoManyKeysAndSaysSo(_ variant: Table.Variant) throws {
+  @Test(arguments: Table.Variant.allCases) func aKeyLockHasRoomForSoManyKeysAndSaysSo(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let keys = (0..<36).map { "k\($0)" }
       try table.barrier(keys: keys + keys) { (tx: inout Transaction) throws in for key in keys { try tx.set(key, 1) } }
@@ -205,7 +205,7 @@ private struct Refusal: Error {}
     }
   }
 
-  @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsLeftToWhoClaimsIt(_ variant: Table.Variant) throws {
+  @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsLeftToWhoLocksIt(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       for key in ["a", "a/1", "b"] { try table.set(key, "gone", expires: .at(nanosecondsSince1970: 1)) }
       let holder = try worker(table)
@@ -269,12 +269,12 @@ private struct Refusal: Error {}
         try waiter.waitUntilAsleep(in: .futex)
       }
       // Whoever sleeps on the event sees it change, and need not look by itself.
-      #expect(ctl.loadRelaxed(ControlLayout.claimEvent) != 0)
+      #expect(ctl.loadRelaxed(ControlLayout.keyLockEvent) != 0)
       try waiter.expectLine("in")
       try waiter.ask("commit", expecting: "ok")
-      #expect(ctl.loadRelaxed(ControlLayout.claimSleepers) == 0)
+      #expect(ctl.loadRelaxed(ControlLayout.keyLockSleepers) == 0)
       try table.set("b", 1)
-      #expect(ctl.loadRelaxed(ControlLayout.claims) == 0, "without a claim nobody looks for one")
+      #expect(ctl.loadRelaxed(ControlLayout.keyLocks) == 0, "without a key lock no thread looks for one")
     }
   }
 
@@ -310,7 +310,7 @@ private struct Refusal: Error {}
 
   // MARK: - Deaths
 
-  @Test(arguments: Table.Variant.allCases) func theKilledClaimNothing(_ variant: Table.Variant) throws {
+  @Test(arguments: Table.Variant.allCases) func theKilledHoldNoKeys(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       try table.set("a", "old")
       for round in 0..<4 {

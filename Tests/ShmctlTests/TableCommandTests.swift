@@ -317,7 +317,7 @@ import Testing
       (try table.run("stat", "--json").objects.first ?? nil, try table.run("stat").text)
     }
     let readers = try #require(object?["readers"] as? [[String: Any]])
-    #expect(readers.contains { $0["pid"] as? Int32 == getpid() && $0["claimsKeys"] as? Bool == true })
+    #expect(readers.contains { $0["pid"] as? Int32 == getpid() && $0["holdsKeyLocks"] as? Bool == true })
     #expect(object?["writer"] is NSNull)
     #expect(text.contains("in a barrier of some keys"))
     #expect(!(try table.run("stat").text.contains("in a barrier of some keys")))

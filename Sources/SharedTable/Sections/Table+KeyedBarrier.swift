@@ -62,7 +62,7 @@ extension Table {
     }
   }
 
-  /// Runs `body` with what was claimed and closes the barrier: committed, or forgotten if it throws.
+  /// Runs `body` with the keys locked and closes the barrier: committed, or forgotten if it throws.
   @inlinable
   func runKeyedBarrier<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     let result = try runInKeyedBarrier(body)
@@ -70,7 +70,7 @@ extension Table {
     return result
   }
 
-  /// Runs `body` with what was claimed, and leaves the barrier open unless it throws.
+  /// Runs `body` with the keys locked, and leaves the barrier open unless it throws.
   @inlinable
   func runInKeyedBarrier<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     do {

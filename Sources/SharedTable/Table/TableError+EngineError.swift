@@ -12,7 +12,7 @@ extension TableError {
     case .valueTooLarge(let count, let maximum): self.init(valueLength: count, maximum: maximum, table: table)
     case .timedOut(let holder): self.init(timedOutWaitingFor: holder, table: table)
     case .wouldDeadlock(let outer): self.init(insideOf: outer, table: table)
-    case .notClaimed(let key): self.init(notAmongKeys: key, table: table)
+    case .notLocked(let key): self.init(notAmongKeys: key, table: table)
     case .tooManyKeys(let count, let maximum): self.init(keyCount: count, maximum: maximum, table: table)
     case .snapshotTooOld:
       self.init(.snapshotTooOld, table: table, "the snapshot's versions may have been reused; take a new snapshot")

@@ -179,7 +179,7 @@ struct Evacuation {
     guard Self.isOfDirectory(block) else { return nil }
     return (0..<1 << DataLayout.rootBits).first { index in
       let word = rootWord(index)
-      let byteCount = word.isNode ? 8 << word.bits : SubTable.byteCount
+      let byteCount = word.isNode ? word.nodeByteCount : SubTable.byteCount
       return word.offset == block.offset && SizeClasses.code(byteCount: byteCount) == block.code
     }
   }
@@ -189,10 +189,10 @@ struct Evacuation {
   private static func isOfDirectory(_ block: BlockRef) -> Bool {
     let nodeBits = 1...SubTable.maximumDepth - DataLayout.rootBits
     return block.code == SizeClasses.code(byteCount: SubTable.byteCount)
-      || nodeBits.contains { block.code == SizeClasses.code(byteCount: 8 << $0) }
+      || nodeBits.contains { block.code == SizeClasses.code(byteCount: DirectoryWord.nodeByteCount(bits: $0)) }
   }
 
-  private func rootWord(_ index: Int) -> DirectoryWord { DirectoryWord(data.loadRelaxed(DataLayout.root + index * 8)) }
+  private func rootWord(_ index: Int) -> DirectoryWord { DirectoryWord(data.loadRelaxed(DataLayout.rootWord(index))) }
 
   private mutating func move(_ block: BlockRef, ofRootWord index: Int) -> Bool {
     let word = rootWord(index)

@@ -41,10 +41,10 @@ public enum ControlLayout {
   public static let retainedRescanEnd = writer + shm_writer_area_retained_rescan_end_offset
   public static let roomWanted = writer + shm_writer_area_room_wanted_offset
   public static let recyclableUpTo = writer + shm_writer_area_recyclable_up_to_offset
-  public static let claims = writer + shm_writer_area_key_locks_offset
-  public static let claimStamp = writer + shm_writer_area_key_lock_stamp_offset
-  public static let claimEvent = writer + shm_writer_area_key_lock_event_offset
-  public static let claimSleepers = writer + shm_writer_area_key_lock_sleepers_offset
+  public static let keyLocks = writer + shm_writer_area_key_locks_offset
+  public static let keyLockStamp = writer + shm_writer_area_key_lock_stamp_offset
+  public static let keyLockEvent = writer + shm_writer_area_key_lock_event_offset
+  public static let keyLockSleepers = writer + shm_writer_area_key_lock_sleepers_offset
   public static let evictionCount = writer + shm_writer_area_eviction_count_offset
   static let triedSuperseded = writer + shm_writer_area_tried_superseded_offset
   static let triedGarbageBytes = writer + shm_writer_area_tried_garbage_bytes_offset

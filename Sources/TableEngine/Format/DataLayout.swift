@@ -30,4 +30,14 @@ public enum DataLayout {
 
   public static let magicValue = UInt64(SHM_MAGIC)
   public static let version = UInt32(SHM_LAYOUT_VERSION)
+
+  /// Which word of the root covers a hash: the hash's first bits say so.
+  @inlinable @inline(__always)
+  static func rootIndex(ofHash hash: UInt64) -> Int { Int(hash >> UInt64(64 &- rootBits)) }
+
+  /// Where a word of the root lies.
+  @inlinable @inline(__always)
+  public static func rootWord(_ index: Int) -> Int { root &+ index &* 8 }
+  @inlinable @inline(__always)
+  static func rootWord(ofHash hash: UInt64) -> Int { rootWord(rootIndex(ofHash: hash)) }
 }

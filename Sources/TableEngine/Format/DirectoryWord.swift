@@ -30,6 +30,10 @@ struct DirectoryWord {
   @inlinable @inline(__always) var isDeep: Bool { raw & Self.deep != 0 }
   @inlinable @inline(__always) var bits: Int { Int(raw >> Self.bitsShift) & 63 }
 
+  /// Of a node: the memory that its words take.
+  var nodeByteCount: Int { Self.nodeByteCount(bits: bits) }
+  static func nodeByteCount(bits: Int) -> Int { 8 << bits }
+
   /// Of a node: which of its words is a hash's.
   @inlinable @inline(__always)
   func index(ofHash hash: UInt64) -> Int { Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 &- bits)) }

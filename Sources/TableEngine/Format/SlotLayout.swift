@@ -17,8 +17,8 @@ public enum SlotLayout {
   public static let inTheWayVersion = shm_slot_in_the_way_version_offset
   public static let inTheWaySince = shm_slot_in_the_way_since_offset
   /// 0, or stamp and state of a key lock: see ``KeyLocks``.
-  public static let claim = shm_slot_key_lock_offset
+  public static let keyLock = shm_slot_key_lock_offset
   /// The key lock's keys: see ``LockedKeys``.
-  static let claimKeys = shm_slot_key_lock_counts_offset
-  static let claimHashes = shm_slot_key_lock_hashes_offset
+  static let keyLockCounts = shm_slot_key_lock_counts_offset
+  static let keyLockHashes = shm_slot_key_lock_hashes_offset
 }

@@ -15,7 +15,7 @@ struct Lookup {
   /// could walk a sub-table that was freed in between.
   @inlinable @inline(__always)
   func directoryWord(hash: UInt64) -> (word: DirectoryWord, offset: Int) {
-    let rootOffset = DataLayout.root &+ Int(hash >> 54) &* 8
+    let rootOffset = DataLayout.rootWord(ofHash: hash)
     let root = DirectoryWord(data.loadAcquire(rootOffset))
     if !root.isNode { return (root, rootOffset) }
     let offset = root.place(ofHash: hash)

@@ -137,12 +137,12 @@ struct ObserverLookup {
   }
 
   mutating func directoryWord(hash: UInt64) throws(Inconsistent) -> DirectoryWord {
-    let root = DirectoryWord(data.loadAcquire(DataLayout.root + Int(hash >> 54) * 8))
+    let root = DirectoryWord(data.loadAcquire(DataLayout.rootWord(ofHash: hash)))
     guard root.isNode else { return root }
     guard (1...(SubTable.maximumDepth - DataLayout.rootBits)).contains(root.bits) else {
       throw Inconsistent(what: "a directory node claims \(root.bits) bits")
     }
-    try require(root.offset, 8 << root.bits, alignment: 8, "directory node")
+    try require(root.offset, root.nodeByteCount, alignment: 8, "directory node")
     let word = DirectoryWord(data.loadAcquire(root.place(ofHash: hash)))
     if word.isNode { throw Inconsistent(what: "a directory node holds a node") }
     return word

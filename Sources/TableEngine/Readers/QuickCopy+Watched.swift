@@ -123,7 +123,7 @@ extension Segment {
   /// of a node cannot be.
   @inlinable @inline(__always)
   func placeOfSubTable(hash: UInt64, _ limit: Int) -> Int? {
-    let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
+    let root = DirectoryWord(data.loadAcquire(DataLayout.rootWord(ofHash: hash)))
     guard root.isNode else { return Self.aligned(root.offset) }
     let bits = root.bits
     guard bits > 0, bits <= SubTable.maximumDepth &- DataLayout.rootBits, root.offset & 7 == 0,

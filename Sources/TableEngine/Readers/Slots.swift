@@ -80,7 +80,7 @@ struct Slots {
     ctl.storeRelease(slot + SlotLayout.pin, SlotWord.idle)
     ctl.storeRelease(slot + SlotLayout.rw, RWWord.idle)
     ctl.storeRelease(slot + SlotLayout.wait, 0)
-    ctl.storeRelease(slot + SlotLayout.claim, 0)
+    ctl.storeRelease(slot + SlotLayout.keyLock, 0)
     ctl.storeRelaxed(slot + SlotLayout.light, 0)
   }
 

@@ -38,7 +38,7 @@ struct DirectorySalvage {
     var nodes: [TableSalvage.Level] = []
     for index in taken.indices {
       guard let node = node(DirectoryWord(data.loadRelaxed(root.offset + index * 8)), prefix: UInt64(index)),
-        salvage.map.enter(node.offset, byteCount: 8 << node.bits)
+        salvage.map.enter(node.offset, byteCount: DirectoryWord.nodeByteCount(bits: node.bits))
       else { continue }
       taken[index] = true
       nodes.append(node)
@@ -55,7 +55,7 @@ struct DirectorySalvage {
     let above = DataLayout.rootBits
     guard word.isNode, word.raw >> 48 & 0xff == 0, !word.isDeep,
       (1...(SubTable.maximumDepth - above)).contains(word.bits),
-      salvage.map.isPlace(word.offset, byteCount: 8 << word.bits)
+      salvage.map.isPlace(word.offset, byteCount: word.nodeByteCount)
     else { return nil }
     let level = TableSalvage.Level(offset: word.offset, bits: word.bits, above: above, prefix: prefix)
     var good = 0

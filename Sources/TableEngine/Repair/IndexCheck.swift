@@ -63,7 +63,7 @@ struct IndexCheck {
     else {
       return expect(false, "a directory node below \(above) bits claims \(word.bits)")
     }
-    let block = BlockRef(offset: word.offset, code: SizeClasses.code(byteCount: 8 << word.bits))
+    let block = BlockRef(offset: word.offset, code: SizeClasses.code(byteCount: word.nodeByteCount))
     if owners.enter(block, .node) { walkWords(at: word.offset, bits: word.bits, above: above, prefix: prefix) }
   }
 

@@ -62,7 +62,7 @@ public indirect enum EngineError: Error, Sendable {
   /// The same thread is in a section of this table that makes this one wait for ever. Names the outer section.
   case wouldDeadlock(outer: String)
   /// A barrier of some keys was asked for a key that it has not locked.
-  case notClaimed(String)
+  case notLocked(String)
   /// A barrier of some keys would lock so many, those above them included.
   case tooManyKeys(Int, maximum: Int)
   case snapshotTooOld

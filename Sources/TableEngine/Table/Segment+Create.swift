@@ -245,6 +245,6 @@ extension WriterState {
     allocator.mark(block)
     data.zero(block.offset, count: SubTable.byteCount)
     let word = DirectoryWord(subTable: block.offset, depth: 0)
-    for index in 0..<(1 << DataLayout.rootBits) { data.storeRelaxed(DataLayout.root + index * 8, word.raw) }
+    for index in 0..<(1 << DataLayout.rootBits) { data.storeRelaxed(DataLayout.rootWord(index), word.raw) }
   }
 }

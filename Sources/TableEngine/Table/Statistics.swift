@@ -14,7 +14,7 @@ public struct Statistics: Sendable {
     /// For how long at least it has kept old versions, in nanoseconds; nil if no reclaiming process has found it to.
     public let stalledNanoseconds: UInt64?
     /// Runs a barrier of some keys.
-    public let claimsKeys: Bool
+    public let holdsKeyLocks: Bool
     /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version. 0 where
     /// the calling thread cannot read: in a barrier, and where no slot is left for it.
     public let keptBytes: Int

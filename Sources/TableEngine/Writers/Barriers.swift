@@ -131,7 +131,7 @@ struct Barriers {
 
   @inline(__always)
   func prefetch(hash: UInt64) {
-    let root = DirectoryWord(segment.data.loadRelaxed(DataLayout.root &+ Int(hash >> 54) &* 8))
+    let root = DirectoryWord(segment.data.loadRelaxed(DataLayout.rootWord(ofHash: hash)))
     unsafe shm_prefetch(segment.data.pointer(SubTable.bucket(root.offset, hash: hash, step: 0)))
   }
 

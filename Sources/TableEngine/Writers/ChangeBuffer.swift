@@ -29,7 +29,7 @@ final class ChangeBuffer {
   }
 
   func checkCovers(_ key: UnsafeRawBufferPointer) throws(EngineError) {
-    if unsafe !covers(key) { throw .notClaimed(unsafe String.printableStart(key)) }
+    if unsafe !covers(key) { throw .notLocked(unsafe String.printableStart(key)) }
   }
 
   var isEmpty: Bool { changes.isEmpty }

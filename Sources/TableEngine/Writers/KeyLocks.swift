@@ -26,7 +26,7 @@ import SharedMemory
 /// comes it takes its place again, with the stamp that it had.
 ///
 /// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
-/// owner of W writes, unless it is the owner's. `Models/claims.pml` checks that, and that no sleeper is forgotten.
+/// owner of W writes, unless it is the owner's. `Models/key-locks.pml` checks that, and that no sleeper is forgotten.
 struct KeyLocks {
   let ctl: MappedMemory
   let slots: Slots
@@ -75,9 +75,9 @@ struct KeyLocks {
 
   /// 0 if there is none.
   @inline(__always)
-  var stateWord: UInt64 { ctl.loadRelaxed(ControlLayout.claims) }
+  var stateWord: UInt64 { ctl.loadRelaxed(ControlLayout.keyLocks) }
 
-  private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.claimEvent)) }
+  private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.keyLockEvent)) }
 
   /// Does the slot's thread hold a key lock, as far as can be seen without W?
   func isHeld(by slot: Int) -> Bool { State.isHeld(ctl.loadAcquire(state(slot))) }
@@ -88,7 +88,7 @@ struct KeyLocks {
     return word != State.none && !State.isHeld(word)
   }
 
-  private func state(_ slot: Int) -> Int { slots.offset(slot) + SlotLayout.claim }
+  private func state(_ slot: Int) -> Int { slots.offset(slot) + SlotLayout.keyLock }
 
   // MARK: - Under W
 
@@ -132,14 +132,14 @@ struct KeyLocks {
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     } else if ctl.loadRelaxed(state(request.slot)) == State.none {
       // It was put aside. Its keys are still in its slot.
-      ctl.storeRelaxed(ControlLayout.claims, 1)
+      ctl.storeRelaxed(ControlLayout.keyLocks, 1)
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     }
     // The event's value is loaded before the mark that we sleep is stored. In the other order, a thread that releases
     // its key lock in between would clear our mark and advance the event. We would then sleep on the new value, and
     // nobody would wake us.
     request.seen = event.value
-    ctl.storeRelaxed(ControlLayout.claimSleepers, 1)
+    ctl.storeRelaxed(ControlLayout.keyLockSleepers, 1)
   }
 
   private func hold(_ request: inout Request) {
@@ -148,7 +148,7 @@ struct KeyLocks {
       request.keys.store(ctl, slot: request.slot)
     }
     // Anew, for a waiter that was put aside: meanwhile there may have been no key lock at all.
-    ctl.storeRelaxed(ControlLayout.claims, 1)
+    ctl.storeRelaxed(ControlLayout.keyLocks, 1)
     ctl.storeRelease(state(request.slot), State.held(request.stamp))
   }
 
@@ -188,9 +188,9 @@ struct KeyLocks {
   }
 
   private func nextStamp() -> UInt64 {
-    ctl.storeRelaxed(ControlLayout.claims, 1)
-    let stamp = ctl.loadRelaxed(ControlLayout.claimStamp) &+ 1
-    ctl.storeRelaxed(ControlLayout.claimStamp, stamp)
+    ctl.storeRelaxed(ControlLayout.keyLocks, 1)
+    let stamp = ctl.loadRelaxed(ControlLayout.keyLockStamp) &+ 1
+    ctl.storeRelaxed(ControlLayout.keyLockStamp, stamp)
     return stamp
   }
 
@@ -206,7 +206,7 @@ struct KeyLocks {
       isAny = true
       if isInTheWay(word, of: request), LockedKeys(ctl, slot: slot).meets(request.keys) { return slot }
     }
-    if !isAny { ctl.storeRelaxed(ControlLayout.claims, 0) }
+    if !isAny { ctl.storeRelaxed(ControlLayout.keyLocks, 0) }
     return nil
   }
 
@@ -239,8 +239,8 @@ struct KeyLocks {
     // PAIR key-lock-wait. Other end: KeyLocks.grant. Without the fence both sides could miss each other, and the sleeper
     // would sleep for its whole slice.
     shm_fence_seqcst()
-    guard ctl.loadRelaxed(ControlLayout.claimSleepers) != 0 else { return }
-    ctl.storeRelaxed(ControlLayout.claimSleepers, 0)
+    guard ctl.loadRelaxed(ControlLayout.keyLockSleepers) != 0 else { return }
+    ctl.storeRelaxed(ControlLayout.keyLockSleepers, 0)
     event.advance()
   }
 }

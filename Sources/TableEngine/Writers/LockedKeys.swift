@@ -73,21 +73,21 @@ public struct LockedKeys: Sendable {
   func store(_ ctl: MappedMemory, slot: Int) {
     let slot = Slots.offset(slot)
     let steps = path.prefix(Self.capacity - whole.count)
-    ctl.storeRelaxed(slot + SlotLayout.claimKeys, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
+    ctl.storeRelaxed(slot + SlotLayout.keyLockCounts, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
     for (index, hash) in (whole + steps).enumerated() {
-      ctl.storeRelaxed(slot + SlotLayout.claimHashes + index * 8, hash)
+      ctl.storeRelaxed(slot + SlotLayout.keyLockHashes + index * 8, hash)
     }
   }
 
   /// Under W; else it may be a mixture of two sets.
   init(_ ctl: MappedMemory, slot: Int) {
     let slot = Slots.offset(slot)
-    let counts = ctl.loadRelaxed(slot + SlotLayout.claimKeys)
+    let counts = ctl.loadRelaxed(slot + SlotLayout.keyLockCounts)
     isTable = counts == .max
     if isTable { return }
     let wholeCount = min(Int(counts & 0xffff_ffff), Self.capacity)
     let count = min(wholeCount + Int(counts >> 32), Self.capacity)
-    let hashes = (0..<count).map { ctl.loadRelaxed(slot + SlotLayout.claimHashes + $0 * 8) }
+    let hashes = (0..<count).map { ctl.loadRelaxed(slot + SlotLayout.keyLockHashes + $0 * 8) }
     whole = Array(hashes[..<wholeCount])
     path = Array(hashes[wholeCount...])
   }

@@ -29,7 +29,7 @@ struct Splitter {
       let needsNode = old.bits >= DataLayout.rootBits && old.bits - DataLayout.rootBits == nodeBits(hash: hash)
       var node: BlockRef?
       if needsNode {
-        node = try transaction.allocate(byteCount: 8 << (nodeBits(hash: hash) + 1))
+        node = try transaction.allocate(byteCount: DirectoryWord.nodeByteCount(bits: nodeBits(hash: hash) + 1))
         built.append(node!)
       }
       if !distribute(old, into: built[0].offset, built[1].offset) {
@@ -47,7 +47,7 @@ struct Splitter {
 
   /// Bits of the node below the root word of this hash; 0 where the root word is a sub-table.
   private func nodeBits(hash: UInt64) -> Int {
-    let root = DirectoryWord(data.loadRelaxed(DataLayout.root + Int(hash >> 54) * 8))
+    let root = DirectoryWord(data.loadRelaxed(DataLayout.rootWord(ofHash: hash)))
     return root.isNode ? root.bits : 0
   }
 
@@ -132,12 +132,12 @@ struct Splitter {
 
   /// Offset of the first directory word of a sub-table's prefix, and how many there are.
   private func prefixWords(_ word: DirectoryWord, hash: UInt64) -> (first: Int, count: Int) {
-    let rootIndex = Int(hash >> 54)
-    let root = DirectoryWord(data.loadRelaxed(DataLayout.root + rootIndex * 8))
+    let rootIndex = DataLayout.rootIndex(ofHash: hash)
+    let root = DirectoryWord(data.loadRelaxed(DataLayout.rootWord(rootIndex)))
     if !root.isNode {
       // No node below it: the sub-table's depth is at most the root's.
       let count = 1 << (DataLayout.rootBits - word.bits)
-      return (DataLayout.root + (rootIndex & ~(count - 1)) * 8, count)
+      return (DataLayout.rootWord(rootIndex & ~(count - 1)), count)
     }
     // Below a node no sub-table is shallower than the root's words: `replace` dissolves the node first. Else `count`
     // would be more words than the node has.
@@ -151,7 +151,7 @@ struct Splitter {
   private func storeNode(
     _ node: BlockRef, _ old: DirectoryWord, hash: UInt64, _ zero: DirectoryWord, _ one: DirectoryWord
   ) {
-    let rootOffset = DataLayout.root + Int(hash >> 54) * 8
+    let rootOffset = DataLayout.rootWord(ofHash: hash)
     let root = DirectoryWord(data.loadRelaxed(rootOffset))
     let bits = root.isNode ? root.bits : 0
     for index in 0..<(1 << bits) {
@@ -163,7 +163,7 @@ struct Splitter {
     data.storeRelease(rootOffset, DirectoryWord(node: node.offset, bits: bits + 1).raw)
     state.work.wordsMoved += 2 << bits
     if root.isNode {
-      transaction.retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: 8 << bits)))
+      transaction.retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: root.nodeByteCount)))
     }
   }
 
@@ -183,9 +183,9 @@ struct Splitter {
   ///
   /// PAIR publish-directory. Other end: Lookup.directoryWord. Release: the copy's words must be visible first.
   func moveNode(ofRootWord index: Int, to offset: Int) {
-    let rootOffset = DataLayout.root + index * 8
+    let rootOffset = DataLayout.rootWord(index)
     let root = DirectoryWord(data.loadRelaxed(rootOffset))
-    unsafe data.copy(data.pointer(root.offset), count: 8 << root.bits, to: offset)
+    unsafe data.copy(data.pointer(root.offset), count: root.nodeByteCount, to: offset)
     journal.append(.fill, offset: rootOffset, count: 1, value: root.raw)
     data.storeRelease(rootOffset, DirectoryWord(node: offset, bits: root.bits).raw)
     state.work.wordsMoved += 1 << root.bits
@@ -197,13 +197,13 @@ struct Splitter {
   /// PAIR publish-directory. Other end: Lookup.directoryWord.
   /// - Returns: false if the root word is no node; nothing has happened.
   private func dissolveNode(hash: UInt64, into new: DirectoryWord) -> Bool {
-    let rootOffset = DataLayout.root + Int(hash >> 54) * 8
+    let rootOffset = DataLayout.rootWord(ofHash: hash)
     let root = DirectoryWord(data.loadRelaxed(rootOffset))
     guard root.isNode else { return false }
     journal.append(.fill, offset: rootOffset, count: 1, value: root.raw)
     data.storeRelease(rootOffset, new.raw)
     state.work.wordsMoved += 1
-    transaction.retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: 8 << root.bits)))
+    transaction.retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: root.nodeByteCount)))
     return true
   }
 }

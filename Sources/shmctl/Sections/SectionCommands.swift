@@ -69,10 +69,10 @@ struct Barrier: ParsableCommand {
   func run() throws {
     let table = try options.open()
     let child = SectionRun.child(command, table)
-    let claimed = lists.flatMap(\.self) + key.map(\.bytes)
+    let locked = lists.flatMap(\.self) + key.map(\.bytes)
     try SectionRun.end {
-      if claimed.isEmpty { return try table.barrier { _ in try child.run() } }
-      return try table.barrier(keys: claimed) { _ in try child.run() }
+      if locked.isEmpty { return try table.barrier { _ in try child.run() } }
+      return try table.barrier(keys: locked) { _ in try child.run() }
     }
   }
 }

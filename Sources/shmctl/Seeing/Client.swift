@@ -10,7 +10,7 @@ struct Client {
     let barrier: Table.Holder?
     let doing: String
 
-    var isBusy: Bool { barrier != nil || reader.version != nil || reader.claimsKeys || reader.wait != nil }
+    var isBusy: Bool { barrier != nil || reader.version != nil || reader.holdsKeyLocks || reader.wait != nil }
     var isStalled: Bool { reader.stalledNanoseconds != nil }
   }
 

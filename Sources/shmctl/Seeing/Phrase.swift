@@ -35,7 +35,7 @@ enum Phrase {
 
   /// What a thread with a slot does just now.
   static func doing(_ reader: Table.Reader, at version: UInt64) -> String {
-    if reader.claimsKeys { return "in a barrier of some keys" }
+    if reader.holdsKeyLocks { return "in a barrier of some keys" }
     switch reader.wait {
     case .barrier: return "waits for the barrier before it"
     case .keys: return "waits for keys that another has locked"

@@ -80,7 +80,7 @@ extension StatReport {
     var object = describe(reader.holder)
     object.add("snapshot", reader.isLongSnapshot)
     object.add("evicted", reader.isEvicted)
-    object.add("claimsKeys", reader.claimsKeys)
+    object.add("holdsKeyLocks", reader.holdsKeyLocks)
     if let wait = reader.wait { object.add("waitsFor", wait.word) }
     if let at = reader.version {
       object.add("version", at)

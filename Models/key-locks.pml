@@ -1,12 +1,12 @@
-/* claims.pml: keys claimed for the time of a closure (Sources/TableEngine/Writers/KeyLocks.swift), under and without W.
+/* key-locks.pml: keys locked for the time of a closure (Sources/TableEngine/Writers/KeyLocks.swift), under and without W.
  *
- * KEYED threads claim a key each (the first two the same one, the others another), SETTERS write the first key under W at once,
+ * KEYED threads lock a key each (the first two the same one, the others another), SETTERS write the first key under W at once,
  * PLAIN ones everything. Each does so ROUNDS times. Looking at each slot, and every store, is a step of its own.
  * A thread may die anywhere (CRASHES): W and the slot's mutex are robust, and who sleeps then, or is about to, ends its
  * slice once.
  * One that waits may give up (QUITS), or be put aside by another that waits for it (ASIDE), if nothing that is held is in its way:
  * it may be stopped. It takes its place again when it comes.
- * Asserted: of those inside at a time no two meet; nobody is granted a claim while an older one that meets it waits
+ * Asserted: of those inside at a time no two meet; nobody is granted a key lock while an older one that meets it waits
  * and lives; and, as the absence of invalid end states, that nobody sleeps on while nothing is in the way.
  * A store that passes a later load of the same thread is that load done first. Every other -D is an injected bug: README.md.
  */
@@ -56,7 +56,7 @@ inline enter() {
     inside[me] = mine } }
 inline leave() { inside[me] = 0 }
 
-/* Claims.obstacle */
+/* KeyLocks.obstacle */
 inline look() {
   isInWay = 0; isAny = (mystamp!=0);
   slot = 0;
@@ -72,7 +72,7 @@ inline look() {
 #ifdef OVERTAKE
         :: word==HELD && MEET(mask[slot], mine) ->
 #else
-        :: MEET(mask[slot], mine) && (word==HELD || (claims && (mystamp==0 || stamp[slot]<mystamp))) ->
+        :: MEET(mask[slot], mine) && (word==HELD || (keyed && (mystamp==0 || stamp[slot]<mystamp))) ->
 #endif
 #ifdef DEAD_STAY
            isInWay = 1; break
@@ -101,7 +101,7 @@ inline look() {
 
 inline take_stamp() { hint = 1; stamps++; mystamp = stamps; mask[me] = mine; stamp[me] = mystamp }
 
-/* Claims.withdraw */
+/* KeyLocks.withdraw */
 inline withdraw() {
 #ifdef NOFENCE_WITHDRAW
   told = sleepers; state[me] = NONE;
@@ -119,7 +119,7 @@ inline withdraw() {
   fi;
   told = 0; mystamp = 0 }
 
-proctype thread(byte me; bool claims; byte mine) {
+proctype thread(byte me; bool keyed; byte mine) {
   byte round, slot, word, mystamp, seen, i;
   bool isInWay, isAny, told;
 next:
@@ -129,10 +129,10 @@ again:
   DIE;
   if
 #ifdef PLAIN_BLIND
-  :: !claims -> isInWay = 0
+  :: !keyed -> isInWay = 0
 #endif
-  :: !claims && !hint -> isInWay = 0
-  :: claims || hint -> look()
+  :: !keyed && !hint -> isInWay = 0
+  :: keyed || hint -> look()
   fi;
   if
   :: isInWay ->
@@ -174,7 +174,7 @@ again:
   fi;
   seen = 0; isAny = 0;
   if
-  :: claims ->
+  :: keyed ->
      if
      :: mystamp==0 -> take_stamp()
 #ifndef ASIDE_WITHOUT_HINT
