@@ -56,7 +56,7 @@ inline enter() {
     inside[me] = mine } }
 inline leave() { inside[me] = 0 }
 
-/* KeyLocks.obstacle */
+/* KeyLocks.findObstacle */
 inline look() {
   isInWay = 0; isAny = (mystamp!=0);
   slot = 0;

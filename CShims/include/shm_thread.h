@@ -15,7 +15,7 @@ typedef struct {
   void *_Nullable slot;  /* this thread's slot in the segment's ctl object */
   uint64_t snapshot;     /* version the current read section sees */
   uint32_t readDepth;    /* nested read sections; only the outermost announces and withdraws */
-  uint32_t inBarrier;    /* the barrier of this table that it runs: 0 none, 1 whole, 2 of some keys, 3 other */
+  uint32_t inBarrier;    /* the barrier of this table that it runs: a BarrierMark */
   uint64_t now;          /* the section's instant for expiry, in nanoseconds since 1970 */
   uint32_t slotIndex;
   uint32_t reserved;

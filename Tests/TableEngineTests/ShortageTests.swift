@@ -41,7 +41,7 @@ import Testing
     for index in 0..<100 { try table.set("key", index) }
     #expect(throws: EngineError.self) { try TableEngine.Transaction(state: state).reserve(1 << 20) }
     // As if not its limit but a full file system had kept the journal from growing.
-    guard case .full(.fileSystem) = LimboBudget(state: state).noted(.full(.fileSystem)) else {
+    guard case .full(.fileSystem) = LimboBudget(state: state).noteAndExplain(.full(.fileSystem)) else {
       Issue.record("a reader is blamed")
       return
     }

@@ -65,8 +65,9 @@ final class Allocator: Sendable {
       ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
-  /// Is there a free block of this size code for anybody? Has the table grow by one if need be, as a barrier would that seeks the block.
-  func hasRoom(for code: Int) -> Bool {
+  /// Has the table grow if no block of this size code is free for all purposes, as a barrier would that seeks the block.
+  /// - Returns: whether there is one now.
+  func ensureRoom(for code: Int) -> Bool {
     guard SizeClasses.isCode(code) else { return false }
     do { _ = try find(code: code, for: .anything) } catch { return false }
     return true

@@ -67,7 +67,7 @@ extension Segment {
   /// Is the calling thread in a barrier that excludes every other section of the table that changes something?
   public var isInWholeBarrier: Bool {
     guard let record = unsafe shm_thread_quick_find(id) else { return false }
-    return unsafe record.pointee.inBarrier == Barriers.wholeMark
+    return unsafe record.pointee.inBarrier == BarrierMark.wholeTable.rawValue
   }
 
   /// A small number that no other living thread of this process has, once it has used the table; else 0.

@@ -10,8 +10,8 @@ struct Culprit {
   /// - Parameter slot: of the reader for which the evictor stopped, if it did. Another look might find it gone, and blame a snapshot that the
   ///   next attempt ends.
   func shortage(of slot: Int?) -> EngineError.Shortage {
-    if let slot { return .limbo(isAnnouncing(slot) ? noted(slot, state.committed) : nil) }
-    return shortage(EngineError.Shortage.limbo, noted)
+    if let slot { return .limbo(isAnnouncing(slot) ? holderPastTick(slot, state.committed) : nil) }
+    return shortage(EngineError.Shortage.limbo, holderPastTick)
   }
 
   private func isAnnouncing(_ slot: Int) -> Bool {
@@ -20,7 +20,8 @@ struct Culprit {
     return SlotWord.announcement(snapshot, state.ctl.loadAcquire(words + SlotLayout.pin)) != SlotWord.idle
   }
 
-  private func noted(_ slot: Int, _ committed: UInt64) -> Holder {
+  /// The reader of a slot. If it reads at the newest version, a tick makes the next one: else no version would be in its way.
+  private func holderPastTick(_ slot: Int, _ committed: UInt64) -> Holder {
     let pin = state.ctl.loadAcquire(state.slots.offset(slot) + SlotLayout.pin)
     if pin == committed { CommitPoint(state: state).publishTick() }
     return state.slots.stalledReader(slot)

@@ -62,7 +62,7 @@ struct LimboBudget {
 
   /// An operation's error, as it is to be thrown. If the operation found no room, the next barrier makes some.
   @inline(never)
-  func noted(_ error: EngineError) -> EngineError {
+  func noteAndExplain(_ error: EngineError) -> EngineError {
     noteShortage(error)
     return explain(error)
   }
@@ -80,15 +80,15 @@ struct LimboBudget {
     let code = Int(truncatingIfNeeded: roomWanted) &- 1
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
-    if isRoomMade(for: code) { return }
-    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !isRoomMade(for: code) }
+    if tryToMakeRoom(for: code) { return }
+    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !tryToMakeRoom(for: code) }
   }
 
-  /// - Returns: whether there is room now, for the block and for a write's records, or readers keep too little for such a block, so that to end snapshots would
-  ///   not help.
-  private func isRoomMade(for code: Int) -> Bool {
+  /// - Returns: whether there is room now for the block and a write's records; also true if readers keep too little for such a block: to
+  ///   end snapshots would not help then.
+  private func tryToMakeRoom(for code: Int) -> Bool {
     // The compactor looks at a part of a large table in each call.
-    let isRoom = Compactor(state: state).makeRoom(for: code) || state.allocator.hasRoom(for: code)
+    let isRoom = Compactor(state: state).makeRoom(for: code) || state.allocator.ensureRoom(for: code)
     if isRoom, Transaction(state: state).canReserve() { return true }
     return reclaimableBytes < SizeClasses.byteCount(code: code)
   }

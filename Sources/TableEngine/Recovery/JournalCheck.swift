@@ -77,7 +77,7 @@ struct JournalCheck {
   private func isPlausible(_ record: Journal.Record) -> Bool {
     switch record.kind {
     case .allocate, .allocateTombstone, .retire, .discard: isBlock(record.block)
-    case .put: isPlace(record.offset, 8) && isEntry(BucketWord.offset(record.second), orNone: true)
+    case .put: isPlace(record.offset, 8) && isEntry(BucketWord.offset(record.value), orNone: true)
     case .fill: record.count > 0 && isPlace(record.offset, record.count * 8)
     case .retain: record.count <= 1 && isEntry(record.offset, orNone: false)
     case .void: true

@@ -24,7 +24,7 @@ struct Barriers {
     try segment.withParticipant { participant throws(EngineError) in
       if case .key(let key) = reach { unsafe prefetch(key) }
       let record = try unsafe admit(participant, timeoutNanoseconds, reach)
-      unsafe open(participant, record, now: now, mark: reach.isWholeTable ? Self.wholeMark : Self.partMark)
+      unsafe open(participant, record, now: now, mark: reach.isWholeTable ? .wholeTable : .part)
     }
   }
 
@@ -39,7 +39,7 @@ struct Barriers {
     }
     try segment.withParticipant { participant throws(EngineError) in
       let record = try unsafe admit(participant, timeoutNanoseconds, .table)
-      unsafe open(participant, record, now: 0, mark: Self.wholeMark)
+      unsafe open(participant, record, now: 0, mark: .wholeTable)
     }
   }
 
@@ -88,15 +88,10 @@ struct Barriers {
     return unsafe record
   }
 
-  /// Values of `inBarrier` in a thread's record: it is in a barrier of the whole table, or in one of a part of it. Both
-  /// hold W.
-  static let wholeMark: UInt32 = 1
-  static let partMark: UInt32 = 3
-
   /// The admitted thread's transaction.
   @inline(__always)
-  func open(_ participant: Segment.Participant, _ record: ThreadRecord, now: UInt64, mark: UInt32) {
-    unsafe record.pointee.inBarrier = mark
+  func open(_ participant: Segment.Participant, _ record: ThreadRecord, now: UInt64, mark: BarrierMark) {
+    unsafe record.pointee.inBarrier = mark.rawValue
     unsafe record.pointee.now = now
     Transaction(state: participant.state).begin()
     shm_probe_barrier_entry(segment.uuid.0, participant.state.version)
@@ -114,7 +109,7 @@ struct Barriers {
       try segment.checkLinked(participant, now: now)
       let slot = unsafe Int(record.pointee.slotIndex)
       guard Admission(participant: participant).admitAtOnce(slot: slot, now: now) else { return false }
-      unsafe open(participant, record, now: SectionTime.notYetRead, mark: Self.wholeMark)
+      unsafe open(participant, record, now: SectionTime.notYetRead, mark: .wholeTable)
       return true
     }
     return hasBegun ?? false
@@ -137,23 +132,30 @@ struct Barriers {
 
   /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
   @inline(__always)
-  func commit() { segment.withParticipant { close($0, committed: 1) { $0.commit() } } }
+  func commit() { segment.withParticipant { end($0, by: .commit) } }
 
   /// Undoes the transaction: no reader ever sees a part of it.
   @inline(__always)
-  func abort() { segment.withParticipant { close($0, committed: 0) { $0.abort() } } }
+  func abort() { segment.withParticipant { end($0, by: .abort) } }
 
-  private func close(_ participant: Segment.Participant, committed: UInt64, _ end: (Transaction) -> Void) {
-    guard let record = unsafe shm_thread_quick_find(segment.id) else { return }
-    unsafe close(participant, record, committed: committed, end)
+  enum Ending {
+    case commit
+    case abort
   }
 
+  private func end(_ participant: Segment.Participant, by ending: Ending) {
+    guard let record = unsafe shm_thread_quick_find(segment.id) else { return }
+    unsafe end(participant, record, by: ending)
+  }
+
+  /// Ends the transaction and gives W back.
   @inline(__always)
-  func close(
-    _ participant: Segment.Participant, _ record: ThreadRecord, committed: UInt64, _ end: (Transaction) -> Void
-  ) {
+  func end(_ participant: Segment.Participant, _ record: ThreadRecord, by ending: Ending) {
     let state = participant.state
-    end(Transaction(state: state))
+    switch ending {
+    case .commit: Transaction(state: state).commit()
+    case .abort: Transaction(state: state).abort()
+    }
     let version = state.version
     if segment.variant == .rwlock {
       // Readers are still out: what the transaction superseded is free at once.
@@ -162,12 +164,12 @@ struct Barriers {
     } else if _slowPath(Collector(state: state).isDue) {
       Collector(state: state).collect(sparing: true)
     }
-    unsafe record.pointee.inBarrier = 0
+    unsafe record.pointee.inBarrier = BarrierMark.outside.rawValue
     let sizeBeforeGrowth = state.sizeBeforeGrowth
     state.sizeBeforeGrowth = 0
     participant.lock.unlock()
     if _slowPath(sizeBeforeGrowth > 0) { HugePages(segment).catchUp(afterGrowthFrom: sizeBeforeGrowth) }
-    shm_probe_barrier_exit(segment.uuid.0, version, committed)
+    shm_probe_barrier_exit(segment.uuid.0, version, ending == .commit ? 1 : 0)
   }
 
   // MARK: - Inside a barrier
@@ -294,7 +296,7 @@ struct Barriers {
         try body(Transaction(state: participant.state))
       }
     } catch {
-      throw LimboBudget(state: segment.participant!.state).noted(error)
+      throw LimboBudget(state: segment.participant!.state).noteAndExplain(error)
     }
   }
 

@@ -7,7 +7,7 @@ struct BeforeImages {
   /// that follows it must find that whole.
   func restore(_ record: Journal.Record) {
     let count = record.kind == .put ? 1 : record.count
-    for word in 0..<count { state.data.storeRelease(record.offset + word * 8, record.second) }
+    for word in 0..<count { state.data.storeRelease(record.offset + word * 8, record.value) }
     state.work.wordsRestored += count
   }
 }

@@ -29,7 +29,7 @@ extension Segment {
     try checkWriting()
     return try withKnownParticipant { participant throws(EngineError) in
       let record = try unsafe barriers.admit(participant, timeoutNanoseconds, .subtree(key))
-      unsafe barriers.open(participant, record, now: SectionTime.notYetRead, mark: Barriers.partMark)
+      unsafe barriers.open(participant, record, now: SectionTime.notYetRead, mark: .part)
       return unsafe DirectBarrier(record, root: newest(key, hash: hash, clock))
     }
   }
@@ -102,6 +102,6 @@ extension Segment {
 
   @inline(__always)
   private func commit(_ barrier: DirectBarrier) {
-    withKnownParticipant { unsafe barriers.close($0, barrier.record, committed: 1) { $0.commit() } }
+    withKnownParticipant { unsafe barriers.end($0, barrier.record, by: .commit) }
   }
 }

@@ -26,14 +26,16 @@ struct Journal {
 
   /// `struct shm_journal_record` in `shm_format.h`.
   struct Record {
-    let first: UInt64
-    let second: UInt64
-    var kind: Kind? { Kind(rawValue: first >> Journal.kindShift) }
+    /// Kind, count and offset.
+    fileprivate let head: UInt64
+    /// What the kind says: a block, a word's value from before, or a stamp.
+    let value: UInt64
+    var kind: Kind? { Kind(rawValue: head >> Journal.kindShift) }
     @inline(__always)
-    func isOf(_ kind: Kind) -> Bool { first >> Journal.kindShift == kind.rawValue }
-    var count: Int { Int((first >> Journal.countShift) & 0xffff) }
-    var offset: Int { Int(first & ((1 << Journal.countShift) - 1)) << 3 }
-    var block: BlockRef { BlockRef(raw: second) }
+    func isOf(_ kind: Kind) -> Bool { head >> Journal.kindShift == kind.rawValue }
+    var count: Int { Int((head >> Journal.countShift) & 0xffff) }
+    var offset: Int { Int(head & ((1 << Journal.countShift) - 1)) << 3 }
+    var block: BlockRef { BlockRef(raw: value) }
   }
 
   private static let kindShift = UInt64(SHM_JOURNAL_KIND_SHIFT)
@@ -59,7 +61,7 @@ struct Journal {
   @inline(__always)
   subscript(index: Int) -> Record {
     let position = region &+ index &* JournalLayout.recordBytes
-    return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position &+ Self.value))
+    return Record(head: ctl.loadRelaxed(position), value: ctl.loadRelaxed(position &+ Self.value))
   }
 
   /// Appends a record. The caller's effect follows; room was reserved.

@@ -96,14 +96,14 @@ struct KeyLocks {
   /// - Returns: false if it has to wait: give W back, ``sleep(_:timeoutNanoseconds:)``, and ask again. End it by
   ///   ``release(slot:)`` if it is not to be asked again.
   func grant(_ request: inout Request) -> Bool {
-    request.obstacle = obstacle(to: request)
+    request.obstacle = findObstacle(to: request)
     if request.obstacle != nil {
       enqueue(&request)
       // PAIR key-lock-wait. Other end: KeyLocks.release. Either the thread that releases its key lock now finds a
       // sleeper, or we find the key lock gone.
       shm_fence_seqcst()
-      request.obstacle = obstacle(to: request)
-      while request.obstacle != nil, putAside(&request) { request.obstacle = obstacle(to: request) }
+      request.obstacle = findObstacle(to: request)
+      while request.obstacle != nil, putAside(&request) { request.obstacle = findObstacle(to: request) }
     }
     guard request.obstacle == nil else { return false }
     if request.isToHold {
@@ -116,18 +116,19 @@ struct KeyLocks {
   }
 
   /// A living thread's slot that holds a key lock, for an owner of W that cannot wait.
-  func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, keys: .table, isToHold: false)) }
+  func holder(except slot: Int) -> Int? { findObstacle(to: Request(slot: slot, keys: .table, isToHold: false)) }
 
   /// Has a living thread other than this slot's locked the key? For an owner of W that can leave the key alone.
   func isLocked(_ key: UnsafeRawBufferPointer, seed: UInt64, except slot: Int) -> Bool {
     guard mayBeAny else { return false }
-    return obstacle(to: Request(slot: slot, keys: unsafe LockedKeys(writing: key, seed: seed), isToHold: false)) != nil
+    return findObstacle(to: Request(slot: slot, keys: unsafe LockedKeys(writing: key, seed: seed), isToHold: false))
+      != nil
   }
 
   /// Writes the request down as one that waits, at first with a stamp that is younger than all.
   private func enqueue(_ request: inout Request) {
     if request.stamp == 0 {
-      request.stamp = nextStamp()
+      request.stamp = takeStamp()
       request.keys.store(ctl, slot: request.slot)
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     } else if ctl.loadRelaxed(state(request.slot)) == State.none {
@@ -144,7 +145,7 @@ struct KeyLocks {
 
   private func hold(_ request: inout Request) {
     if request.stamp == 0 {
-      request.stamp = nextStamp()
+      request.stamp = takeStamp()
       request.keys.store(ctl, slot: request.slot)
     }
     // Anew, for a waiter that was put aside: meanwhile there may have been no key lock at all.
@@ -182,12 +183,12 @@ struct KeyLocks {
       first = (slot, word)
       var waiter = Request(slot: slot, keys: LockedKeys(ctl, slot: slot), isToHold: true)
       waiter.stamp = State.stamp(word)
-      next = obstacle(to: waiter)
+      next = findObstacle(to: waiter)
     }
     return first
   }
 
-  private func nextStamp() -> UInt64 {
+  private func takeStamp() -> UInt64 {
     ctl.storeRelaxed(ControlLayout.keyLocks, 1)
     let stamp = ctl.loadRelaxed(ControlLayout.keyLockStamp) &+ 1
     ctl.storeRelaxed(ControlLayout.keyLockStamp, stamp)
@@ -195,7 +196,7 @@ struct KeyLocks {
   }
 
   /// A living thread's slot whose key lock is in the way. Lowers the hint if there is no key lock at all.
-  private func obstacle(to request: Request) -> Int? {
+  private func findObstacle(to request: Request) -> Int? {
     var isAny = request.stamp != 0
     for slot in 0..<slots.highWater where slot != request.slot {
       // PAIR key-lock-release. Other end: KeyLocks.release. Acquire: an owner of W that finds a key lock gone sees what
@@ -234,7 +235,7 @@ struct KeyLocks {
 
   /// Ends the key lock of the calling thread's slot, held or waiting, and wakes all sleepers. With W or without.
   func release(slot: Int) {
-    // PAIR key-lock-release. Other end: KeyLocks.obstacle. Release: our last look at what we locked comes before.
+    // PAIR key-lock-release. Other end: KeyLocks.findObstacle. Release: our last look at what we locked comes before.
     ctl.storeRelease(state(slot), State.none)
     // PAIR key-lock-wait. Other end: KeyLocks.grant. Without the fence both sides could miss each other, and the sleeper
     // would sleep for its whole slice.

@@ -13,9 +13,6 @@ import SharedMemory
 struct KeyedBarriers {
   let segment: Segment
 
-  /// `inBarrier` of a thread's record.
-  private static let mark: UInt32 = 2
-
   /// Waits until no section on the host holds a lock on one of the keys, or on one above or below it, and locks them.
   ///
   /// Blocks while a barrier of the whole table runs, or a section or write of a key that meets these. Barriers of such
@@ -62,7 +59,7 @@ struct KeyedBarriers {
     participant.lock.unlock()
     let buffer = ChangeBuffer(locked: keys, timeoutNanoseconds: commitTimeoutNanoseconds)
     unsafe record.pointee.changes = Unmanaged.passRetained(buffer).toOpaque()
-    unsafe record.pointee.inBarrier = Self.mark
+    unsafe record.pointee.inBarrier = BarrierMark.keyed.rawValue
     unsafe record.pointee.now = SectionTime.notYetRead
     return true
   }
@@ -94,12 +91,12 @@ struct KeyedBarriers {
 
   /// Ends the thread's barrier, but keeps its key lock. Nil in a child that was forked inside the barrier.
   private func end() -> (Segment.Participant, ThreadRecord, ChangeBuffer)? {
-    guard let record = unsafe shm_thread_quick_find(segment.id), unsafe record.pointee.inBarrier == Self.mark else {
-      return nil
-    }
+    guard let record = unsafe shm_thread_quick_find(segment.id),
+      unsafe record.pointee.inBarrier == BarrierMark.keyed.rawValue
+    else { return nil }
     let buffer = unsafe Unmanaged<ChangeBuffer>.fromOpaque(record.pointee.changes!).takeRetainedValue()
     unsafe record.pointee.changes = nil
-    unsafe record.pointee.inBarrier = 0
+    unsafe record.pointee.inBarrier = BarrierMark.outside.rawValue
     return unsafe (segment.participant!, record, buffer)
   }
 
@@ -128,7 +125,7 @@ struct KeyedBarriers {
   /// What the barrier of some keys that this thread runs has changed; nil in any other.
   @inline(__always)
   static func buffer(_ record: ThreadRecord) -> ChangeBuffer? {
-    if unsafe record.pointee.inBarrier != Self.mark { return nil }
+    if unsafe record.pointee.inBarrier != BarrierMark.keyed.rawValue { return nil }
     return unsafe Unmanaged<ChangeBuffer>.fromOpaque(record.pointee.changes!).takeUnretainedValue()
   }
 
@@ -199,8 +196,8 @@ struct KeyedBarriers {
     _ buffer: ChangeBuffer, _ record: ThreadRecord, now: UInt64, _ body: (ReadSection) throws(EngineError) -> R
   ) throws(EngineError) -> R {
     let instant = unsafe record.pointee.now
-    unsafe record.pointee.inBarrier = 0
-    defer { unsafe record.pointee.inBarrier = Self.mark }
+    unsafe record.pointee.inBarrier = BarrierMark.outside.rawValue
+    defer { unsafe record.pointee.inBarrier = BarrierMark.keyed.rawValue }
     let section = try segment.beginRead(timeoutNanoseconds: buffer.timeoutNanoseconds, now: now)
     defer {
       segment.endRead(section)

@@ -31,7 +31,7 @@ struct Retirement {
         allocated = record.block
         isTombstone = true
       case .put:
-        let old = BucketWord.offset(record.second)
+        let old = BucketWord.offset(record.value)
         if old != 0 { retire(old, newer: allocated, &superseded, &limbo) }
         if isTombstone {
           superseded.push(
@@ -45,7 +45,7 @@ struct Retirement {
       case .retain:
         let position = state.retained.position(retainedTail)
         ctl.storeRelaxed(position &+ RetainedRing.entry, UInt64(record.offset | record.count))
-        ctl.storeRelaxed(position &+ RetainedRing.stamp, record.second)
+        ctl.storeRelaxed(position &+ RetainedRing.stamp, record.value)
         retainedTail &+= 1
       case .discard:
         _ = limbo.push(record.block)

@@ -23,7 +23,7 @@ struct SingleWrites {
       } catch {
         throw unsafe abort(participant, record, error)
       }
-      unsafe barriers.close(participant, record, committed: 1) { $0.commit() }
+      unsafe barriers.end(participant, record, by: .commit)
     }
   }
 
@@ -43,7 +43,7 @@ struct SingleWrites {
       } catch {
         throw unsafe abort(participant, record, error)
       }
-      unsafe barriers.close(participant, record, committed: 1) { $0.commit() }
+      unsafe barriers.end(participant, record, by: .commit)
       return wasPresent
     }
   }
@@ -64,7 +64,7 @@ struct SingleWrites {
   ) throws(EngineError) -> ThreadRecord {
     barriers.prefetch(hash: hash)
     let record = try unsafe barriers.admit(participant, timeoutNanoseconds, .key(key))
-    unsafe barriers.open(participant, record, now: SectionTime.notYetRead, mark: Barriers.partMark)
+    unsafe barriers.open(participant, record, now: SectionTime.notYetRead, mark: .part)
     return unsafe record
   }
 
@@ -73,8 +73,8 @@ struct SingleWrites {
   private func abort(
     _ participant: Segment.Participant, _ record: ThreadRecord, _ error: EngineError
   ) -> EngineError {
-    let explained = LimboBudget(state: participant.state).noted(error)
-    unsafe barriers.close(participant, record, committed: 0) { $0.abort() }
+    let explained = LimboBudget(state: participant.state).noteAndExplain(error)
+    unsafe barriers.end(participant, record, by: .abort)
     return explained
   }
 }
