@@ -123,7 +123,7 @@ public enum PrometheusText {
       family("oldest_reader_lag_commits", .gauge, "Commits that the oldest reader is behind.", inside) {
         $0.oldestReaderLag
       },
-      family("stalled_readers", .gauge, "Readers that keep old versions and were met by gc.", inside) {
+      family("stalled_readers", .gauge, "Readers that have kept old versions for 200 ms or longer.", inside) {
         $0.stalledReaders.count
       },
       family("evictions_total", .counter, "Snapshots that were ended for what they kept.", inside) {

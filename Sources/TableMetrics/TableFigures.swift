@@ -42,10 +42,10 @@ public struct TableFigures: Sendable {
     return found
   }
 
-  /// For how long the reader is known to have been at its version: a snapshot since it was taken, another since gc met it.
+  /// For how long the reader is known to have been at its version: a snapshot since it was taken, another since a reclaiming process found it in the way.
   public static func age(of reader: Table.Reader) -> UInt64? {
     guard reader.version != nil else { return nil }
-    return (reader.isLongSnapshot ? reader.holder.heldNanoseconds : nil) ?? reader.stalledNanoseconds ?? 0
+    return (reader.isLongSnapshot ? reader.holder.heldNanoseconds : nil) ?? reader.inTheWayNanoseconds ?? 0
   }
 
   /// Of the readers that are at a version just now; 0 if there are none.
@@ -58,8 +58,8 @@ public struct TableFigures: Sendable {
     return statistics.version > oldest ? statistics.version - oldest : 0
   }
 
-  /// Readers that keep memory from being reused and were met by gc more than once.
-  public var stalledReaders: [Table.Reader] { statistics.readers.filter { $0.stalledNanoseconds != nil } }
+  /// Readers that have kept memory from being reused for 200 ms or longer.
+  public var stalledReaders: [Table.Reader] { statistics.readers.filter(\.isStalled) }
 
   /// Room that is free: unclaimed in /dev/shm; superframes for anything; frames and slabs beside what is in use. None if it is not known.
   public var freeBytes: [(kind: String, bytes: Int)] {

@@ -132,6 +132,9 @@ import Testing
     try handle.administration.maintain()
     try handle.set("k", "v")
     try handle.administration.maintain()
+    // Once it has been in the way for long enough.
+    let isFound = try eventually { try CommandRun(["doctor", table.name]).status == 9 }
+    #expect(isFound)
     let finding = try #require(try findings(table).first)
     #expect(finding["check"] as? String == "stalledReader")
     #expect((finding["cure"] as? String)?.hasPrefix("kill \(worker.pid) ") == true)

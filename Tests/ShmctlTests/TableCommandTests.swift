@@ -334,12 +334,12 @@ import Testing
     let reader = try #require(readers.first { $0["snapshot"] as? Bool == true })
     #expect(reader["pid"] as? Int32 == getpid())
     #expect(reader["version"] as? UInt64 == snapshot.version)
-    #expect(reader["stalledMilliseconds"] is NSNumber)
+    #expect(reader["inTheWayMilliseconds"] is NSNumber)
     let kept = reader["keptBytes"] as? Int ?? 0
     #expect(kept >= 400_000 && kept <= object["limboBytes"] as? Int ?? 0)
     // Others cost nothing, and nothing is said of when they began to.
     let idle = readers.filter { $0["snapshot"] as? Bool == false }
-    #expect(idle.allSatisfy { $0["keptBytes"] as? Int == 0 && $0["stalledMilliseconds"] == nil })
+    #expect(idle.allSatisfy { $0["keptBytes"] as? Int == 0 && $0["inTheWayMilliseconds"] == nil })
     let line = try #require(try table.run("stat").text.split(separator: "\n").first { $0.contains(": snapshot at") })
     #expect(line.contains("pid \(getpid())") && line.contains(", in the way for ") && line.contains(", keeps "))
     withExtendedLifetime(snapshot) {}

@@ -34,7 +34,7 @@ import Testing
     // Its empty version comes before the look at the snapshots.
     try #require(eventually { segment.committed != before })
     // Its look at them comes before the scan that notes this one.
-    try #require(eventually { participant.slots.stalledReader(slot).heldNanoseconds != nil })
+    try #require(eventually { participant.slots.readerInTheWay(slot).heldNanoseconds != nil })
     participant.ctl.storeRelease(pin, SlotWord.idle)
     pthread_join(thread, nil)
     #expect(try outcome.withLock { $0 }?.get().isRepaired == true)

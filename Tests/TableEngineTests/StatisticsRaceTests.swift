@@ -22,7 +22,11 @@ import Testing
     slots.noteInTheWay(index, snapshot.version)
     let future = HostClock.monotonicNanoseconds + 60_000_000_000
     slots.ctl.storeRelaxed(slots.offset(index) + SlotLayout.inTheWaySince, future)
-    #expect(table.statistics.readers.filter(\.isLongSnapshot).map(\.stalledNanoseconds) == [0])
+    #expect(table.statistics.readers.filter(\.isLongSnapshot).map(\.inTheWayNanoseconds) == [0])
+    #expect(table.statistics.readers.filter(\.isStalled).isEmpty, "it has just come")
+    let past = HostClock.monotonicNanoseconds - StalledReaderPolicy.patienceNanoseconds
+    slots.ctl.storeRelaxed(slots.offset(index) + SlotLayout.inTheWaySince, past)
+    #expect(table.statistics.readers.filter(\.isStalled).map(\.isLongSnapshot) == [true])
     #expect(try snapshot.get("key") == 1)
   }
 

@@ -110,7 +110,7 @@ struct StatusCard {
   private var stalledProcesses: [String] {
     Dictionary(grouping: sample.figures.stalledReaders, by: \.holder.pid).sorted { $0.key < $1.key }.map {
       pid, readers in
-      let age = RoundedTime(nanoseconds: readers.compactMap(\.stalledNanoseconds).max() ?? 0)
+      let age = RoundedTime(nanoseconds: readers.compactMap(\.inTheWayNanoseconds).max() ?? 0)
       let kept = Quantity.bytes(readers.reduce(0) { $0 + $1.keptBytes })
       return "stalled reader \(readers[0].holder.command) (\(pid)): for \(age), keeps \(kept)"
     }

@@ -102,7 +102,7 @@ enum StatusJSON {
     var object = JSONObject()
     object.add("pid", reader.holder.pid)
     object.add("command", reader.holder.command.printable)
-    object.add("milliseconds", (reader.stalledNanoseconds ?? 0) / 1_000_000)
+    object.add("milliseconds", (reader.inTheWayNanoseconds ?? 0) / 1_000_000)
     object.add("keptBytes", reader.keptBytes)
     return object.text
   }

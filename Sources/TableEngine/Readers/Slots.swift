@@ -96,7 +96,7 @@ struct Slots {
   }
 
   /// Who keeps memory by way of the slot, and for how long at least, for people.
-  func stalledReader(_ index: Int) -> Holder { named(index, since: inTheWaySince(index)) }
+  func readerInTheWay(_ index: Int) -> Holder { named(index, since: inTheWaySince(index)) }
 
   private func named(_ index: Int, since: UInt64?) -> Holder {
     let slot = offset(index)

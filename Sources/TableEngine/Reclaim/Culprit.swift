@@ -24,12 +24,12 @@ struct Culprit {
   private func holderPastTick(_ slot: Int, _ committed: UInt64) -> Holder {
     let pin = state.ctl.loadAcquire(state.slots.offset(slot) + SlotLayout.pin)
     if pin == committed { CommitPoint(state: state).publishTick() }
-    return state.slots.stalledReader(slot)
+    return state.slots.readerInTheWay(slot)
   }
 
   /// The same below the budget.
   var shortageBelowBudget: EngineError.Shortage {
-    shortage(EngineError.Shortage.reclaimable) { slot, _ in state.slots.stalledReader(slot) }
+    shortage(EngineError.Shortage.reclaimable) { slot, _ in state.slots.readerInTheWay(slot) }
   }
 
   private func shortage(

@@ -38,7 +38,7 @@ struct Evictor {
     }
   }
 
-  private func isStalled(_ slot: Int) -> Bool { StalledReaderPolicy.isStalled(state.slots.stalledReader(slot)) }
+  private func isStalled(_ slot: Int) -> Bool { StalledReaderPolicy.isStalled(state.slots.readerInTheWay(slot)) }
 
   /// Ends all snapshots of earlier versions.
   func evictAll() { evictSnapshots(before: state.committed) }

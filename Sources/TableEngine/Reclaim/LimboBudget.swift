@@ -53,7 +53,7 @@ struct LimboBudget {
       guard case .limbo(nil) = shortage else { break }
     }
     // Beside readers that come and go the writer waits a little, as for one that has just come.
-    if case .limbo(nil) = shortage, let stoppedFor { shortage = .limbo(state.slots.stalledReader(stoppedFor)) }
+    if case .limbo(nil) = shortage, let stoppedFor { shortage = .limbo(state.slots.readerInTheWay(stoppedFor)) }
     throw .full(shortage)
   }
 

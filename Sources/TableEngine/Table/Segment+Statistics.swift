@@ -62,7 +62,7 @@ extension Segment {
         isLongSnapshot: purpose == .snapshot,
         isEvicted: SlotWord.isEvicted(word),
         // A writer may have found it in the way after `now`.
-        stalledNanoseconds: slots.inTheWaySince(index).map { now > $0 ? now - $0 : 0 },
+        inTheWayNanoseconds: slots.inTheWaySince(index).map { now > $0 ? now - $0 : 0 },
         holdsKeyLocks: participant.keyLocks.isHeld(by: index), keptBytes: kept[index] ?? 0,
         purpose: purpose, wait: wait(index, participant, foremost: foremost))
     }

@@ -12,7 +12,9 @@ public struct Statistics: Sendable {
     /// It was ended for what it kept: what still reads it gets `snapshotTooOld`.
     public let isEvicted: Bool
     /// For how long at least it has kept old versions, in nanoseconds; nil if no reclaiming process has found it to.
-    public let stalledNanoseconds: UInt64?
+    public let inTheWayNanoseconds: UInt64?
+    /// Whether it has been in the way for longer than writers are patient with: 200 ms.
+    public var isStalled: Bool { (inTheWayNanoseconds ?? 0) >= StalledReaderPolicy.patienceNanoseconds }
     /// Runs a barrier of some keys.
     public let holdsKeyLocks: Bool
     /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version. 0 where

@@ -113,7 +113,7 @@ struct TableHealth {
   }
 
   private func stalled(_ reader: Table.Reader, _ figures: TableFigures) -> Finding? {
-    guard let stalled = reader.stalledNanoseconds else { return nil }
+    guard reader.isStalled, let stalled = reader.inTheWayNanoseconds else { return nil }
     let keepsMuch = reader.keptBytes > (figures.statistics.limboBudgetBytes ?? .max) / 2
     guard stalled > Self.longNanoseconds || keepsMuch else { return nil }
     let holder = reader.holder

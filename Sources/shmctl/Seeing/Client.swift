@@ -11,7 +11,7 @@ struct Client {
     let doing: String
 
     var isBusy: Bool { barrier != nil || reader.version != nil || reader.holdsKeyLocks || reader.wait != nil }
-    var isStalled: Bool { reader.stalledNanoseconds != nil }
+    var isStalled: Bool { reader.isStalled }
   }
 
   let pid: Int32

@@ -7,9 +7,9 @@ struct Clients: TableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clients", abstract: "Print which processes take part in a table, what they hold and wait for.",
     discussion: """
-      A line a process, and below it one for each thread that holds a place in the table and is not idle. Stalled: gc \
-      found the reader to keep old values from being reused. Stopped: by a signal (SIGSTOP) or a debugger; what it holds \
-      stays held. Of those who wait for the barrier before theirs only the foremost is known. Observers store nothing in \
+      A line a process, and below it one for each thread that holds a place in the table and is not idle. Stalled: \
+      for 200 ms or longer the reader has kept old values from being reused. Stopped: by a signal (SIGSTOP) or a \
+      debugger; what it holds stays held. Of those who wait for the barrier before theirs only the foremost is known. Observers store nothing in \
       the table, so there is only their number. With --json an object a process.
       """)
 

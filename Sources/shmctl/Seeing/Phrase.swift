@@ -46,7 +46,7 @@ enum Phrase {
     let what = reader.isLongSnapshot ? "snapshot" : "reading"
     var text = "\(what) at version \(at), \(lag(at, version)) behind"
     if reader.isEvicted { text += ", evicted" }
-    if let stalled = reader.stalledNanoseconds { text += ", in the way for \(time(stalled))" }
+    if let stalled = reader.inTheWayNanoseconds { text += ", in the way for \(time(stalled))" }
     if reader.keptBytes > 0 { text += ", keeps \(size(reader.keptBytes))" }
     return text
   }

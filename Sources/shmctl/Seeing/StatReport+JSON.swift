@@ -88,7 +88,7 @@ extension StatReport {
     } else {
       object.addNull("version")
     }
-    if let stalled = reader.stalledNanoseconds { object.add("stalledMilliseconds", stalled / 1_000_000) }
+    if let stalled = reader.inTheWayNanoseconds { object.add("inTheWayMilliseconds", stalled / 1_000_000) }
     object.add("keptBytes", reader.keptBytes)
     return object
   }

@@ -53,7 +53,7 @@ private func expectNamed(_ run: Run, _ stalled: StalledTable, _ reader: WorkerPr
   let statistics = stalled.table.statistics
   let figures = stalled.figures(of: reader.pid)
   try run.expect(
-    figures?.version ?? .max < statistics.version && figures?.stalledNanoseconds ?? 0 > 0,
+    figures?.version ?? .max < statistics.version && figures?.inTheWayNanoseconds ?? 0 > 0,
     "\(what): stat shows \(figures.map { "\($0)" } ?? "nobody")")
   let (kept, all) = (figures?.keptBytes ?? 0, statistics.limboBytes ?? 0)
   try run.expect(kept > all / 2 && kept <= all, "\(what): stat says that it keeps \(kept) of \(all) bytes")
