@@ -1,8 +1,9 @@
 import Glibc
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// `Table.waitForReaders` and barriers that wait for readers: nobody is left who began before.
 @Suite struct GracePeriodTests {
@@ -162,5 +163,21 @@ import Testing
       let observer = try Table.open(table.name, access: .observer)
       #expect(error { try observer.waitForReaders() }?.code == .notPermitted)
     }
+  }
+
+  /// The deadline of a wait may pass while waits are being sorted into those that are over and those that go on.
+  @Test func aWaitWhoseTimeEndsMeanwhileIsNotLost() throws {
+    let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.waits")
+    var waits = ReaderWaits()
+    for version in 1...3 {
+      _ = waits.add(.init(work: BarrierWork(queue, nil), version: UInt64(version), deadline: .never))
+    }
+    var looks = 0
+    let over = waits.take { wait in
+      looks += 1
+      return wait.version == 1 || looks > 3
+    }
+    let rest = waits.take { _ in true }
+    #expect((over + rest).map(\.version).sorted() == [1, 2, 3])
   }
 }

@@ -30,9 +30,17 @@ struct ReaderWaits {
     return (oldest.version, Deadline(at: end))
   }
 
+  /// Takes out those that are over.
+  ///
+  /// `isOver` may look at the clock, so each is asked once: one that is over between two looks would be removed and never told.
   mutating func take(where isOver: (Wait) -> Bool) -> [Wait] {
-    defer { waits.removeAll(where: isOver) }
-    return waits.filter(isOver)
+    var over: [Wait] = []
+    var left: [Wait] = []
+    for wait in waits {
+      if isOver(wait) { over.append(wait) } else { left.append(wait) }
+    }
+    waits = left
+    return over
   }
 }
 
