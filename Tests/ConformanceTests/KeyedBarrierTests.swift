@@ -421,4 +421,25 @@ private struct Refusal: Error {}
       #expect(try table.get("n") == 3 * rounds)
     }
   }
+
+  private struct EmptyKey: TableKey {
+    func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      try unsafe body(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+  }
+
+  /// A key's bytes are what its type hands out. Writers that have to look at key locks see them before they are checked.
+  @Test(arguments: Table.Variant.allCases) func besideAKeyLockAnEmptyKeyIsRefused(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      try table.barrier(keys: ["locked"]) { _ throws in
+        let other = TestThread {
+          [
+            error { try table.set(EmptyKey(), 1, if: .absent) }, error { try table.set(EmptyKey(), 1) },
+            error { try table.increment(EmptyKey()) }, error { _ = try table.remove(EmptyKey()) },
+          ]
+        }
+        #expect(try other.join().map { $0?.code } == [.invalid, .invalid, .invalid, .invalid])
+      }
+    }
+  }
 }

@@ -33,13 +33,15 @@ public struct LockedKeys: Sendable {
   init(locking key: UnsafeRawBufferPointer, seed: UInt64) { unsafe insert(whole: key, seed: seed) }
 
   private mutating func insert(whole key: UnsafeRawBufferPointer, seed: UInt64) {
-    Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &whole)
+    guard let start = key.baseAddress else { return }
+    Self.insert(unsafe shm_hash(start, key.count, seed), &whole)
     unsafe insertPath(to: key, seed: seed)
   }
 
-  /// Of one key that is written, and nothing below it.
+  /// Of one key that is written, and nothing below it. Of an empty key none: the write is refused once it is admitted.
   init(writing key: UnsafeRawBufferPointer, seed: UInt64) {
-    Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &path)
+    guard let start = key.baseAddress else { return }
+    Self.insert(unsafe shm_hash(start, key.count, seed), &path)
     unsafe insertPath(to: key, seed: seed)
   }
 
