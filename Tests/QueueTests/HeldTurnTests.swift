@@ -56,4 +56,15 @@ import Testing
       try holder.join()
     }
   }
+
+  /// It would not wait long in it: too many wait already, so it steps back again. And held, it would outlast its timeout.
+  @Test func theTurnOfABarrierThatSteppedBackIsNotHeld() throws {
+    let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.patient")
+    var order = SubmissionOrder(queue.gate, limit: 4)
+    let work = BarrierWork(queue, .seconds(1))
+    order.submit(work)
+    #expect(order.mayNextTurnWait)
+    work.turnDeadline = Deadline(.seconds(1))
+    #expect(!order.mayNextTurnWait)
+  }
 }

@@ -283,7 +283,13 @@ struct SubmissionOrder {
   }
 
   /// Whether the next turn may wait for the table, in the RCU variant.
-  var mayNextTurnWait: Bool { ready.first?.mayWaitForTable ?? false }
+  ///
+  /// A barrier that has stepped back is not held: it waits if fewer than ``WorkerPool/limit`` lanes wait for the table's barrier; else it steps
+  /// back again (``BarrierQueue/beginBarrierInTurn(_:)``), or ends at its deadline.
+  var mayNextTurnWait: Bool {
+    guard let next = ready.first, next.mayWaitForTable else { return false }
+    return !next.isBarrierWork || next.asBarrierWork.turnDeadline == nil
+  }
 
   /// Begins a turn: what to run in it.
   mutating func beginTurn() -> Submission? {

@@ -1,7 +1,8 @@
 /// An asynchronous barrier. What it does, its subclass says.
 @usableFromInline
 class BarrierWork: Work, @unchecked Sendable {
-  // Sendable because `turnDeadlineInstant` belongs to the thread that has its turn, and the rest does not change.
+  // Sendable because `turnDeadlineInstant` belongs to the thread that has its turn, and is read between turns under the queue's
+  // lock. The rest does not change.
   private final var turnDeadlineInstant: UInt64 = 0
   /// When its wait for the table ends. Nil until its turn has come first.
   final var turnDeadline: Deadline? {

@@ -14,7 +14,7 @@ import TableEngine
 /// The barrier of one table is worth waiting for in ``limit`` lanes only, since it comes to one of them at a time. Further
 /// queues *step back*: they keep their place in their own order and have no lane until one of these lanes waits no longer.
 /// For all that there is to wait for in one table, its barrier, keys and readers, ``mostOfTable`` lanes may wait. Further turns of its
-/// queues are *held*, but for reads that wait for nothing: a table that a stopped process holds must not take all lanes from the others.
+/// queues are *held*, but for reads that wait for nothing and for barriers that had stepped back: a table that a stopped process holds must not take all lanes from the others.
 final class WorkerPool: Sendable {
   static let shared = WorkerPool()
 
