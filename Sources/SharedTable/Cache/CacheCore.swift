@@ -64,7 +64,7 @@ final class CacheCore: Sendable {
   /// nothing is on its way.
   ///
   /// Not in a section of the table: that shows its own version, whatever is written meanwhile, and a write may be waiting for
-  /// its end.
+  /// its end. Nor in one of these writes, whose value's coding may look into the cache.
   @inlinable @inline(__always)
   func awaitWrites(_ timeout: Duration? = nil) throws(TableError) {
     if writesOnTheWay.load(ordering: .acquiring) != 0 { try awaitWritesOutsideSections(timeout) }
@@ -72,13 +72,13 @@ final class CacheCore: Sendable {
 
   @usableFromInline @inline(never)
   func awaitWritesOutsideSections(_ timeout: Duration?) throws(TableError) {
-    if table.segment.threadSection == .none { try queue.waitUntilEmpty(timeout: timeout) }
+    if table.segment.threadSection == .none, !queue.isInOwnJob { try queue.waitUntilEmpty(timeout: timeout) }
   }
 
-  /// The same for async code: suspends.
-  func awaitWritesSuspending() async throws {
+  /// The same for async code: suspends, until the task is cancelled.
+  nonisolated(nonsending) func awaitWritesSuspending() async throws {
     guard writesOnTheWay.load(ordering: .acquiring) != 0 else { return }
-    try await queue.runJob { () throws(TableError) in }
+    try await queue.runJobUnlessCancelled { () throws(TableError) in }
   }
 
   // MARK: - Hits

@@ -46,9 +46,9 @@ extension ClaimedPlace {
     timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     let deadline = Deadline(timeout ?? table.timeout)
-    let own = try await queue.runJob { () throws(TableError) in try ClaimRecord(table, ofTask: true) }
+    let own = try await queue.runJobUnlessCancelled { () throws(TableError) in try ClaimRecord(table, ofTask: true) }
     while true {
-      switch try await queue.runJob({ () throws(TableError) in try claim(own) }) {
+      switch try await queue.runJobUnlessCancelled({ () throws(TableError) in try claim(own) }) {
       case .present(let value): return value
       case .held(let other): if let value = try await suspend(other, deadline) { return value }
       case .claimed(let claim):
@@ -59,6 +59,7 @@ extension ClaimedPlace {
           await released(claim)
           throw error
         }
+        // Not taken out if the task is cancelled: the claim would stay.
         return try await queue.runJob { () throws(TableError) in try conclude(claim, value) }
       }
     }

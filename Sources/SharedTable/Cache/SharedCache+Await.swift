@@ -4,7 +4,7 @@ extension SharedCache {
   /// Stores a value, and evicts in the same barrier the elements for which there is no room any more; see
   /// ``set(_:_:cost:expires:if:timeout:)``. Suspends where that form blocks.
   /// - Returns: whether the condition held and the value was stored.
-  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began: nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func set(
     _ key: Key, _ value: Value, cost: Int? = nil, expires: Expiration? = nil, if condition: Table.Condition = .always,
@@ -19,7 +19,7 @@ extension SharedCache {
   /// Removes an element. A process that is just computing it returns the value to its caller and does not store it: the value may
   /// be from before. Suspends where ``remove(_:timeout:)`` blocks.
   /// - Returns: whether it was there and had not expired.
-  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began: nothing is removed then.
   @discardableResult
   nonisolated(nonsending) public func remove(_ key: Key, timeout: Duration? = nil) async throws -> Bool {
     let element = element(key)
@@ -30,14 +30,14 @@ extension SharedCache {
 
   /// Removes all elements: in one barrier or, if one cannot take so many, in several. A value that is just being computed
   /// is not stored. Suspends where ``removeAll(timeout:)`` blocks.
-  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before it began: nothing is removed then.
   nonisolated(nonsending) public func removeAll(timeout: Duration? = nil) async throws {
     try await core.awaitWrite(timeout) { core, timeout throws(TableError) in try core.removeAll(timeout: timeout) }
   }
 
   /// Returns when every write is done that was submitted before and not waited for. Suspends for as long as that takes: it has no
-  /// timeout, and cancelling the task does not end it.
-  /// - Throws: `forked`.
+  /// timeout.
+  /// - Throws: `forked`; `CancellationError` if the task is cancelled before. The writes go on.
   nonisolated(nonsending) public func flush() async throws { try await core.awaitWritesSuspending() }
 }
 
@@ -51,6 +51,6 @@ extension CacheCore {
       if let result { return result }
     }
     try Task.checkCancellation()
-    return try await queue.runJob { @Sendable [self] () throws(TableError) in try write(self, timeout) }
+    return try await queue.runJobUnlessCancelled { @Sendable [self] () throws(TableError) in try write(self, timeout) }
   }
 }

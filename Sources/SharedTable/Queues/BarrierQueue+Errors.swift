@@ -24,6 +24,13 @@ extension BarrierQueue {
     if table.segment.threadSection != .none { throw wouldDeadlock(what) }
   }
 
+  /// G11: what would wait for the work of this queue that this thread is doing. A value's coding may do so, which runs in a write of a cache.
+  func checkOutsideOwnJob(toDo what: String) throws(TableError) {
+    guard isInOwnJob else { return }
+    throw error(
+      .wouldDeadlock, "\(what) would wait for the write that this thread is doing; do it before or after that")
+  }
+
   /// What waiting for this queue's work would end in, on this thread; nil if it may wait.
   package func deadlock(of what: String) -> TableError? {
     guard table.isOfThisProcess, table.segment.threadSection != .none else { return nil }

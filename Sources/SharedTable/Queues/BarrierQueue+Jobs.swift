@@ -30,7 +30,15 @@ extension BarrierQueue {
     return try await job.value()
   }
 
-  /// The same in a read's place, beside other reads.
+  /// The same, unless the task is cancelled before the job begins: then the job is taken out, and has done nothing.
+  /// - Throws: `CancellationError` then; what `body` throws.
+  nonisolated(nonsending) func runJobUnlessCancelled<R: Sendable>(
+    _ body: @escaping @Sendable () throws(TableError) -> R
+  ) async throws -> R {
+    try await perform(Job(self, resultOf: { WorkValue.of(try body()) }))
+  }
+
+  /// The same in a read's place, beside other reads. Cancelling the task does not take it out.
   /// - Parameter body: gets how long it may wait for the table; the time in the queue counts.
   func runReadJob<R: Sendable>(
     _ body: @escaping @Sendable (_ timeoutNanoseconds: UInt64) throws(TableError) -> R

@@ -115,7 +115,7 @@ extension BarrierQueue {
       withOrder { $0.proceed() }
       return ReadPass(stripe: ReadPass.joined, timeout: timeout)
     case .none:
-      break
+      try checkOutsideOwnJob(toDo: "a read")
     }
     let left = try waitForTurn(timeout) { $0.submitRead() }
     return ReadPass(stripe: ReadPass.inOrder, timeout: left)
@@ -150,6 +150,7 @@ extension BarrierQueue {
     try checkProcess()
     try checkOutsideSections(toDo: "a barrier")
     if enterBarrierByGate() { return timeout }
+    try checkOutsideOwnJob(toDo: "a barrier")
     return try waitForTurn(timeout) { $0.submitBarrier() }
   }
 

@@ -59,6 +59,8 @@ public final class BarrierQueue: Sendable {
   /// What the order says, for a lane between two barriers of a group: it looks without the lock. Relaxed: a barrier that it takes up in
   /// the moment in which it is suspended has begun before.
   let isSuspended = Atomic(false)
+  /// The thread that runs a job in a barrier's place, by its address; 0 while none does. Only that thread finds its own address, so relaxed.
+  private let jobThread = Atomic<UInt>(0)
   /// Asynchronous work was submitted to it. Only saves registering again, so relaxed.
   let isFlushedAtExit = Atomic(false)
 
@@ -171,6 +173,11 @@ public final class BarrierQueue: Sendable {
         && (!gate.isClosed || order.suspensions > 0)
     } && gate.isEmpty
   }
+
+  func noteJobThread() { jobThread.store(UInt(pthread_self()), ordering: .relaxed) }
+  func forgetJobThread() { jobThread.store(0, ordering: .relaxed) }
+  /// Does the calling thread run a job of this queue? What it does then comes before all that was submitted later.
+  var isInOwnJob: Bool { jobThread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   /// A barrier waits or runs, or a job; or the queue is suspended. One load.
   package var isClosed: Bool { gate.isClosed }

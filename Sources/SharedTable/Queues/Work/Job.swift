@@ -28,11 +28,13 @@ final class Job: Work, @unchecked Sendable {
 
   override func take(turnOf queue: BarrierQueue) {
     // It may wait for the table at any moment.
+    let isBarrier = kind == .barrier
+    if isBarrier { queue.noteJobThread() }
     let announce = queue.whileWaiting {
       defer { queue.endIfForked() }
       return body(self)
     }
-    let isBarrier = kind == .barrier
+    if isBarrier { queue.forgetJobThread() }
     queue.endTurn({ isBarrier ? $0.finishBarrier() : $0.finishRead() }, telling: announce)
   }
 }
