@@ -205,6 +205,13 @@ extension SharedObject {
     return written < range.upperBound
   }
 
+  /// Whether the system says of a range within the object that nothing in it was written, or all was given back: it reads as zeros. By SEEK_DATA
+  /// of lseek(2). False where the system does not tell.
+  public func isHole(_ range: Range<Int>) -> Bool {
+    let written = lseek(descriptor, off_t(range.lowerBound), SEEK_DATA)
+    return written < 0 ? errno == ENXIO : written >= range.upperBound
+  }
+
   /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back. By SEEK_DATA of lseek(2).
   /// - Returns: `offset` if nothing behind it was written; the size where the system does not tell, as in some sandboxes.
   public func endOfMemory(from offset: Int) throws(SystemError) -> Int {

@@ -92,6 +92,25 @@ import Testing
     }
   }
 
+  /// A process that may write the object needs 8 bytes to have an observer look at 16 KiB that are not there.
+  @Test func aScanClaimsNoPagesThatTheObjectDoesNotHave() throws {
+    try withTable(capacityBytes: 1 << 30) { table, name throws in
+      try table.set("key", 1)
+      let words = try Words("shmtable.\(name).data")
+      let end = table.segment.geometry.dataBytes
+      try words.object.truncate(to: end)
+      words[DataLayout.publishedBytes] = UInt64(end)
+      for place in 0..<1024 {
+        words[DataLayout.rootWord(place)] =
+          DirectoryWord(subTable: end - (place + 1) * SubTable.byteCount & ~4095, depth: DataLayout.rootBits).raw
+      }
+      let observer = try Table.open(name, access: .observer)
+      let allocated = try words.object.status().allocated
+      #expect(try observer.read { view in try view.keys() } == [])
+      #expect(try words.object.status().allocated == allocated)
+    }
+  }
+
   /// An observer's record of a thread is its section's: an opening that comes to no section leaves none.
   @Test func anObserverThatFindsTheTableBusyLeavesNothingInTheThread() throws {
     try withTable(.rwlock) { table, name throws in
@@ -131,6 +150,22 @@ import Testing
       let words = try Words("shmtable.\(name).data")
       words[DataLayout.root] |= 22 << 56
       #expect(code { _ = try observer.read { view in try view.count() } } == .damaged)
+    }
+  }
+
+  /// Of threads that share a scan each visits some parts only.
+  @Test func aDirectoryThatLeadsInCirclesIsDamageAlsoToEachThreadOfAScan() throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let observer = try Table.open(name, access: .observer)
+      let words = try Words("shmtable.\(name).data")
+      words[DataLayout.root] |= 22 << 56
+      var lookup = try ObserverLookup(observer.segment, timeoutNanoseconds: 0)
+      #expect(throws: ObserverLookup.Inconsistent.self) {
+        for part in stride(from: UInt64(0), to: 1 << 12, by: 2) {
+          _ = try lookup.visit(hash: part << UInt64(64 - SubTable.maximumDepth)) { _, _ in }
+        }
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import CShims
+import Glibc
 import SharedMemory
 
 /// Gives memory back to the system: units at the table's end that it can do without, and what the journal and the rings have
@@ -151,7 +152,7 @@ struct Shrinker {
   /// does a repair. Of the control object only those that were written are found.
   private var hasUncountedPages: Bool {
     let allocated = (try? backing.data.status().allocated) ?? 0
-    return allocated > geometry.unitOffset(allocator.unitCount) || spareRegions.contains { backing.hasControlPages($0) }
+    return allocated > roundUp(geometry.unitOffset(allocator.unitCount), to: Int(getpagesize())) || spareRegions.contains { backing.hasControlPages($0) }
   }
 
   private var spareRegions: [Range<Int>] { [state.journal.spareRegion] + rings.map(\.spareRegion) }

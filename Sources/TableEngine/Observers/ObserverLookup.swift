@@ -9,8 +9,9 @@ import SharedMemory
 /// Bounds are the smallest of the published size, the object's real size and what is mapped of it; each length and
 /// offset is read once into a local; alignment is checked. What a walk through one sub-table meets lies side by side in
 /// the table, and has memory. So one that has met more bytes than the object has memory goes in circles: that bounds chains
-/// and links. The object's size would bound nothing: a process that may write it can make it terabytes long, and needs no memory for that. A scan meets a
-/// sub-table once, and an entry at most once a level of the directory, if splits are undone under it: that bounds it all.
+/// and links. The object's size would bound nothing: a process that may write it can make it terabytes long, and needs no
+/// memory for that. A scan meets a sub-table once, and an entry at most once a level of the directory, if splits are undone
+/// under it: that bounds it all.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverLookup {
   let data: MappedMemory
@@ -225,8 +226,9 @@ struct ObserverLookup {
     guard directory.bits <= SubTable.maximumDepth else {
       throw Inconsistent(what: "a sub-table claims depth \(directory.bits)")
     }
-    // Another scan, perhaps of a part that was visited before: each is bounded by itself, since its cursor only moves on.
-    if scanCursor.position != position { (scannedBytes, scannedSubTableBytes) = (0, 0) }
+    // A scan's cursor only moves on, so one that moves back is another scan's, which is bounded by itself. It may skip parts: those that other
+    // threads of the same scan visit.
+    if scanCursor.position.map({ position < $0 }) ?? true { (scannedBytes, scannedSubTableBytes) = (0, 0) }
     scanCursor.position = position
     metBytes = 0
     // See Segment.scan.
@@ -237,6 +239,9 @@ struct ObserverLookup {
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
       scannedSubTableBytes += SubTable.byteCount
+      // It reads as zeros: no entries, and no link. To read it would claim its pages, so that a process that may write the object could have an
+      // observer claim 16 KiB by each word of the directory.
+      if segment.dataObject.isHole(subTable..<subTable + SubTable.byteCount) { break }
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0, let (entry, meta) = try visible(newest, checkedMeta(newest)) else { continue }

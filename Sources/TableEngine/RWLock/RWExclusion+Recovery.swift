@@ -81,7 +81,8 @@ extension RWExclusion {
     for slot in 0..<slots.highWater {
       let offset = slots.offset(slot) + SlotLayout.rw
       try wait(deadline: deadline, slot: slot) {
-        let word = ctl.loadAcquire(offset)
+        // Sequentially consistent: see rw-intent.
+        let word = ctl.loadSequential(offset)
         return word == RWWord.idle || RWWord.generation(word) == generation
       }
     }

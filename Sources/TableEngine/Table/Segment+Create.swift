@@ -160,10 +160,11 @@ extension Segment {
       variant: options.variant, uuid: (.random(in: 1 ... .max), .random(in: 0 ... .max)),
       capacityBytes: geometry.capacityBytes, hashSeed: options.hashSeed ?? .random(in: 1 ... .max),
       features: options.features)
+    let backing = BackingPages(data: data, control: control)
+    try backing.allocateControl(offset: 0, count: geometry.fixedControlBytes)
+    try backing.allocateData(offset: 0, count: geometry.unitsOffset)
     let segment: Segment
     do throws(SystemError) {
-      try control.allocate(offset: 0, count: geometry.fixedControlBytes)
-      try data.allocate(offset: 0, count: geometry.unitsOffset)
       let mapping = try data.map(count: geometry.dataBytes, writable: true)
       let attachment = try SegmentRegistry.shared.attach(control, byteCount: geometry.controlBytes)
       segment = try SegmentRegistry.shared.segment(over: attachment) {
