@@ -80,8 +80,8 @@ said() { in_guest journalctl -u "$1" -o cat --no-pager | grep "$2" >/dev/null; }
 in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worker default
 until_true "a member opens a barrier" said writer '^inside$'
 in_guest systemctl kill --signal=KILL writer
-until_true "a dead writer's table is repaired" said shmd '^a writer died in its barrier'
-ok "a member's barrier, killed in the middle, is repaired"
+until_true "a dead writer's work is undone" said shmd '^a writer died in its barrier'
+ok "a member's barrier, killed in the middle, is undone"
 
 # ---- deaths, while clients of the library and of the command write and read
 

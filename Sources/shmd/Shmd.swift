@@ -5,7 +5,7 @@ import ShmdCore
 struct Shmd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "shmd",
-    abstract: "Keeps the tables of this host: creates, expires, reclaims, repairs.",
+    abstract: "Keeps the tables of this host: creates, expires, reclaims, recovers after dead writers.",
     discussion: """
       Runs in the foreground until SIGTERM or SIGINT and leaves the tables in place. SIGHUP reloads the configuration.
 

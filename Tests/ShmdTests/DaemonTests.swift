@@ -404,7 +404,7 @@ import Testing
     }
   }
 
-  @Test func aDeadWritersTableIsRepaired() throws {
+  @Test func aDeadWritersWorkIsUndone() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
     try fixture.configure("  - {name: \(name), capacity: 2MiB}")
@@ -413,7 +413,7 @@ import Testing
     let worker = try WorkerProcess("shmd-test-worker", [name])
     try worker.expectLine("inside")
     try worker.killAndWait()
-    try daemon.waitForLine("a writer died in its barrier, the table is repaired repairs=1 table=\(name)")
+    try daemon.waitForLine("a writer died in its barrier; its work was undone or finished recoveries=1 table=\(name)")
     #expect(table.administration.recoveryCount == 1)
     #expect(try table.get("half", as: String.self) == nil)
     #expect(daemon.lines.contains { $0.contains("participant ended") && $0.contains("pid=\(worker.pid) ") })

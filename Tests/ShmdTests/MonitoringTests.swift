@@ -111,7 +111,8 @@ import Testing
     worker.kill(SIGKILL)
     _ = try worker.wait()
     let answer = try monitored.get("/metrics") { answer in
-      answer.body.contains("shmd_repairs_noticed_total 1\n") && answer.body.contains("shmd_dead_participants_total 1\n")
+      answer.body.contains("shmd_recoveries_noticed_total 1\n")
+        && answer.body.contains("shmd_dead_participants_total 1\n")
     }
     let figures = try StrictParser(answer.body)
     #expect(figures.values("shmd_reloads_total", ["result": "accepted"]) == [1])

@@ -6,8 +6,8 @@ final class DaemonCounters: Sendable {
     /// Looks after all tables.
     var turns: UInt64 = 0
     var expiredKeys: UInt64 = 0
-    /// Tables' repairs after a dead writer, by whomever, that the daemon noticed.
-    var repairs: UInt64 = 0
+    /// How often the daemon noticed that a dead writer's work had been undone or finished, by whomever.
+    var recoveries: UInt64 = 0
     var deadParticipants: UInt64 = 0
     var reloads: UInt64 = 0
     var refusedReloads: UInt64 = 0

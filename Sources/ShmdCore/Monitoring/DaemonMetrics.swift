@@ -45,7 +45,9 @@ enum DaemonMetrics {
     return [
       family("turns_total", .counter, "Looks after all tables.", counters.turns),
       family("expired_keys_removed_total", .counter, "Expired keys that the daemon removed.", counters.expiredKeys),
-      family("repairs_noticed_total", .counter, "Repairs after dead writers, by whomever.", counters.repairs),
+      family(
+        "recoveries_noticed_total", .counter, "Dead writers whose work was undone or finished, by whomever.",
+        counters.recoveries),
       family(
         "dead_participants_total", .counter, "Slots of ended participants that the daemon freed.",
         counters.deadParticipants),

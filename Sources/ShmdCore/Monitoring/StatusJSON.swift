@@ -23,7 +23,7 @@ enum StatusJSON {
     var object = JSONObject()
     object.add("turns", counters.turns)
     object.add("expiredKeysRemoved", counters.expiredKeys)
-    object.add("repairsNoticed", counters.repairs)
+    object.add("recoveriesNoticed", counters.recoveries)
     object.add("deadParticipants", counters.deadParticipants)
     object.add("reloads", counters.reloads)
     object.add("refusedReloads", counters.refusedReloads)

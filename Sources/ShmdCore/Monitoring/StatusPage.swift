@@ -67,7 +67,7 @@ enum StatusPage {
       ("tables", "\(sample.tables.count)"), ("in /dev/shm", Quantity.bytes(used)),
       ("commits/s", Quantity.rate(rate)), ("processes", "\(processes)"),
       ("expired keys removed", Quantity.number(counters.expiredKeys)),
-      ("repairs", Quantity.number(counters.repairs)),
+      ("recoveries", Quantity.number(counters.recoveries)),
       ("dead participants", Quantity.number(counters.deadParticipants)),
       ("reloads", "\(counters.reloads)" + (counters.refusedReloads == 0 ? "" : ", \(counters.refusedReloads) refused")),
     ]

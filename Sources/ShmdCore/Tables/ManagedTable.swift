@@ -7,7 +7,7 @@ struct ManagedTable {
   var configuration: TableConfiguration
   var table: Table
   var sweep = Table.ExpirySweep()
-  /// The table's count of repairs when it was last looked at.
+  /// The table's count of recoveries when it was last looked at.
   var recoveries: UInt64
   /// The table's version when its last turn was over: if it is the same at the next, nobody wrote.
   var version: UInt64?

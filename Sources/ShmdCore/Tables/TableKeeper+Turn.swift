@@ -33,7 +33,7 @@ extension TableKeeper {
     do throws(TableError) {
       if !managed.table.administration.isNamed { try bringBack(&managed, beat) }
       try noticeDead(managed)
-      try repair(&managed)
+      try reclaimAndNoticeRecoveries(&managed)
       try expire(&managed)
       try tidyMemory(&managed)
       if managed.trouble != nil {
@@ -127,15 +127,16 @@ extension TableKeeper {
     }
   }
 
-  private func repair(_ managed: inout ManagedTable) throws(TableError) {
+  /// The engine reclaims, and first recovers if a writer has died. Whoever came by may have recovered: all recoveries are counted.
+  private func reclaimAndNoticeRecoveries(_ managed: inout ManagedTable) throws(TableError) {
     _ = try managed.table.administration.maintain(passes: Self.gcPasses)
     let recoveries = managed.table.administration.recoveryCount ?? 0
     if recoveries != managed.recoveries {
-      counters.count(\.repairs, recoveries &- managed.recoveries)
+      counters.count(\.recoveries, recoveries &- managed.recoveries)
       managed.recoveries = recoveries
       log.warning(
-        "a writer died in its barrier, the table is repaired",
-        metadata: ["table": "\(managed.name)", "repairs": "\(recoveries)"])
+        "a writer died in its barrier; its work was undone or finished",
+        metadata: ["table": "\(managed.name)", "recoveries": "\(recoveries)"])
     }
   }
 

@@ -62,7 +62,7 @@ extension Segment {
     return (try? Segment.isStillNamed(participant.object, ObjectName.control(name))) == true
   }
 
-  /// How often a dead writer's work was repaired since the table was made; nil for observers.
+  /// How often a dead writer's work was undone or finished since the table was made; nil for observers.
   public var recoveryCount: UInt64? { participant?.ctl.loadRelaxed(ControlLayout.recoveryCount) }
 
   /// Withdraws what dead threads still announce, so that reclaiming and waiting writers need not come upon it, and

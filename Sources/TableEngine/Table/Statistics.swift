@@ -63,7 +63,7 @@ public struct Statistics: Sendable {
   public var limboBytes: Int?
   /// How many of these bytes there may be before the policy for stalled readers applies. Participants only.
   public var limboBudgetBytes: Int?
-  /// How often a dead writer's work was repaired since the table was made. Participants only.
+  /// How often a dead writer's work was undone or finished since the table was made. Participants only.
   public var recoveries: UInt64?
   /// Snapshots that were ended for what they kept. Participants only.
   public var evictions: UInt64?

@@ -7,7 +7,7 @@ struct Check: ParsableCommand {
     commandName: "check", abstract: "Check a table from end to end: exit 0 if it is sound, 9 if it is damaged.",
     discussion: """
       Prints what is wrong, a line each, and nothing if nothing is: with the table itself, and if that is sound with the \
-      collections in it (a key removed or stored behind a collection's back, which 'repair' does not mend). Repairs after a dead writer first, as every write \
+      collections in it (a key removed or stored behind a collection's back, which 'repair' does not mend). Recovers after a dead writer first, as every write \
       does; changes nothing else. Writers wait meanwhile, in the rwlock variant readers too; the time grows with the table.
       """)
 
