@@ -149,7 +149,7 @@ private struct Refusal: Error {}
       let reference = try fill(table, "k", Self.keysForThree)
       let (sightings, rendezvous) = (Sightings(), Rendezvous(3))
       let isFirst = Atomic(true)
-      // So few changes for an observer that gc has no reason to pass its snapshot.
+      // So few changes for an observer that reclaiming has no reason to pass its snapshot.
       let step = way == .observer ? 500 : 1
       try reader.read { view throws in
         let version = view.version

@@ -17,7 +17,7 @@ private struct Refusal: Error {}
       let began = try reader.ask("read")
       #expect(began == "in \(table.version)")
       try reader.ask("get k0", expecting: "old")
-      // Fewer writes than gc waits for: an observer's snapshot would rightly be too old after it.
+      // Fewer writes than reclaiming waits for: an observer's snapshot would rightly be too old after it.
       for index in 0..<50 where index % 2 == 0 { try table.set("k\(index)", "new") }
       try table.barrier { tx throws in
         for index in 0..<50 where index % 2 == 1 { try tx.remove("k\(index)") }
@@ -33,7 +33,7 @@ private struct Refusal: Error {}
     }
   }
 
-  @Test func aParticipantsSectionSurvivesGCHoweverMuchIsWritten() throws {
+  @Test func aParticipantsSectionSurvivesReclaimingHoweverMuchIsWritten() throws {
     try withTable(.rcu) { table throws in
       for index in 0..<300 { try table.set("k\(index)", "old") }
       let reader = try worker(table)

@@ -10,8 +10,8 @@ extension TableKeeper {
   /// How long one table may hold up a turn with giving memory back.
   private static let shrinkNanoseconds: UInt64 = 50_000_000
   private static let hugePagesRestNanoseconds: UInt64 = 60_000_000_000
-  /// Passes of gc a turn, each of which frees at most some thousand versions.
-  private static let gcPasses = 4
+  /// Reclaiming passes a turn, each of which frees at most some thousand versions.
+  private static let reclaimPasses = 4
 
   /// Looks after every table once.
   /// - Parameter beat: called after each table: a sign that the loop really turns.
@@ -129,7 +129,7 @@ extension TableKeeper {
 
   /// The engine reclaims, and first recovers if a writer has died. Whoever came by may have recovered: all recoveries are counted.
   private func reclaimAndNoticeRecoveries(_ managed: inout ManagedTable) throws(TableError) {
-    _ = try managed.table.administration.maintain(passes: Self.gcPasses)
+    _ = try managed.table.administration.maintain(passes: Self.reclaimPasses)
     let recoveries = managed.table.administration.recoveryCount ?? 0
     if recoveries != managed.recoveries {
       counters.count(\.recoveries, recoveries &- managed.recoveries)

@@ -53,7 +53,7 @@ struct RecordLoad {
         // Not back at once: what a nearly full table has no room for would be tried again for each record.
         limit = min(Self.groupRecords, limit * 2)
       } catch let error as TableError where error.mayFitAfterReclaiming && end - start > 1 {
-        // Too much for one barrier, or the gc that the failed attempt asked for finds room for a smaller one.
+        // Too much for one barrier, or the reclaiming that the failed attempt asked for finds room for a smaller one.
         limit = (end - start) / 2
       }
     }

@@ -91,7 +91,7 @@ struct OperationRun {
       // The barrier itself could not be had: none of the group is done.
       guard failed < group.count else { throw Self.endedEarly(error, name, group[0]) }
       if error.mayFitAfterReclaiming, group.count > 1 {
-        // Too much for one barrier, or there is room after gc for fewer.
+        // Too much for one barrier, or there is room after reclaiming for fewer.
         let middle = group.count / 2
         try commit(Array(group[..<middle]), name, &tally)
         return try commit(Array(group[middle...]), name, &tally)

@@ -29,7 +29,7 @@ enum StatTerm: String, CaseIterable {
     case .access: "participant: reads in place and may write. observer: may only read, stores nothing anywhere"
     case .probeID: "names the table in the first argument of the USDT probes (bpftrace, perf)"
     case .version:
-      "the number of the newest version: grows with each barrier, single write and gc; after a restore it goes on above 2^40"
+      "the number of the newest version: grows with each barrier, single write and reclaiming; after a restore it goes on above 2^40"
     case .keys: "keys that are stored, those included that have expired and that nobody removed yet"
     case .capacity: "what the table may hold at most, keys, values and index together; given to 'create'"
     case .allocated: "memory taken from /dev/shm so far; a table claims its capacity as it fills"
@@ -48,7 +48,7 @@ enum StatTerm: String, CaseIterable {
     case .waits: "how long barriers waited for those before them; those that gave up are not counted"
     case .observers: "handles that observe; nothing of them is stored in the table, the kernel counts them"
     case .readers:
-      "threads that hold one of the 1024 slots, and what they do. 'In the way': gc found the reader to keep old values "
+      "threads that hold one of the 1024 slots, and what they do. 'In the way': reclaiming found the reader to keep old values "
         + "since then"
     case .rate: "commits a second since the last look"
     case .upstream: "what the table mirrors, whether changes come, and how old it may be; see 'shmctl upstream status'"
