@@ -158,7 +158,7 @@ import Testing
     #expect(ready.contains("STATUS=1 table; '"), "\(ready)")
     #expect(ready.contains(" (and 1 more)"), "\(ready)")
     try daemon.waitForLine("ready tables=\(good)")
-    let said = daemon.lines.filter { $0.contains("cannot be had, tried again each turn") }
+    let said = daemon.lines.filter { $0.contains("cannot be had, tried again in each round") }
     #expect(said.count == 2, "\(daemon.transcript)")
     #expect(said.contains { $0.contains("half removed; remove it with 'shmctl drop \(half)'") }, "\(daemon.transcript)")
     #expect(
@@ -194,7 +194,7 @@ import Testing
     try Table.open(taken, access: .participant).set("k", 1)
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
-    // Said once, and not each turn.
+    // Said once, and not in each round.
     #expect(daemon.lines.filter { $0.contains("foreign") }.count == 1, "\(daemon.transcript)")
   }
 
@@ -224,7 +224,7 @@ import Testing
     try fixture.configure("  - {name: \(large), capacity: 64GiB}\n  - {name: \(small), capacity: 2MiB}")
     // Address space for the daemon and the second table, but not for the first.
     let daemon = try fixture.start(prelude: "ulimit -v 8000000")
-    #expect(try daemon.waitForLine("cannot be had, tried again each turn").contains("table=\(large)"))
+    #expect(try daemon.waitForLine("cannot be had, tried again in each round").contains("table=\(large)"))
     #expect(try daemon.waitForLine("ready tables=").hasSuffix(small))
     #expect(throws: TableError.self) { try Table.open(large) }
     try Table.open(small, access: .participant).set("k", 1)
@@ -449,7 +449,7 @@ import Testing
 
   @Test func theWatchdogIsFedByTheLoop() throws {
     let fixture = try DaemonFixture()
-    // The interval is far longer than the watchdog: pings do not wait for turns.
+    // The interval is far longer than the watchdog: pings do not wait for rounds.
     try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}", interval: "60min")
     let manager = try NotifySocket("@shmd-test-\(getpid())-watchdog")
     let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "200000"])

@@ -225,7 +225,7 @@ import Testing
   }
 
   /// Each try fills what room there is: a store that did not fit is read again after a minute, or a reload.
-  @Test func aStoreThatDoesNotFitIsNotReadEachTurn() async throws {
+  @Test func aStoreThatDoesNotFitIsNotReadEachRound() async throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
     let files = StoreFiles(directory: fixture.directory + "/stores", table: name)
@@ -338,7 +338,7 @@ import Testing
   @Test func aStoredTableIsResizedOnlyByForce() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
-    // No turn comes between the old table and the new one: it would make that from the store.
+    // No round comes between the old table and the new one: it would make that from the store.
     let stores = try fixture.storeTable(name, interval: "60min")
     defer { stores.remove() }
     let daemon = try fixture.startReady()

@@ -90,7 +90,7 @@ import Testing
     #expect(figures.values("shmd_tables_blocked") == [0])
     #expect(figures.values("shmd_expired_keys_removed_total") == [1])
     #expect(figures.values("shmd_healthy") == [1])
-    #expect(figures.values("shmd_turns_total").first ?? 0 >= 1)
+    #expect(figures.values("shmd_rounds_total").first ?? 0 >= 1)
     #expect(figures.values("shmd_reloads_total", ["result": "refused"]) == [0])
     #expect(figures.values("sharedtable_info", ["table": b, "variant": "rwlock"]) == [1])
     #expect(try Promtool.complaint(about: answer.body) == nil)

@@ -60,7 +60,7 @@ import Testing
     #expect(!blocked.isEmpty && blocked.count < names.count)
     for name in names where !blocked.contains(name) { #expect(try Table.open(name).administration.isNamed) }
     #expect(daemon.transcript.contains("of shmd's descriptors are free; raise the hard limit"), "\(daemon.transcript)")
-    // Turns and threads go on beside as many clients as are served.
+    // Rounds and threads go on beside as many clients as are served.
     let clients = try (0..<4).map { _ in try RedisClient(socket) }
     for client in clients {
       for index in 0..<100 { #expect(try client.call("SET", "k", "\(index)") == "+OK") }

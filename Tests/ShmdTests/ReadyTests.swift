@@ -84,7 +84,7 @@ import Testing
 
   // MARK: - The service that says it
 
-  @Test(arguments: ["turned", "resp", "monitoring"])
+  @Test(arguments: ["firstRoundOver", "resp", "monitoring"])
   func readyWaitsForAllPartsOfTheStart(_ last: String) async throws {
     let said = try await saidReady { startup, manager in
       for (name, latch) in parts(of: startup) where name != last { latch.open() }
@@ -99,14 +99,14 @@ import Testing
 
   @Test func aServerWhoseFirstAttemptDoesNotEndHoldsUpReadyForABoundedTime() async throws {
     let said = try await saidReady(patience: .milliseconds(10)) { startup, manager in
-      startup.turned.open()
+      startup.firstRoundOver.open()
       startup.attempted(.monitoring).open()
       return await comesTrue { manager.hasCome("READY=1") }
     }
     #expect(said == ["READY=1\nSTATUS=0 tables; 'resp' does not listen yet"])
   }
 
-  @Test(arguments: ["turned", "resp"])
+  @Test(arguments: ["firstRoundOver", "resp"])
   func noReadyIsSaidOfADaemonThatStopsBefore(_ missing: String) async throws {
     let said = try await saidReady { startup, _ in
       for (name, latch) in parts(of: startup) where name != missing { latch.open() }
@@ -115,7 +115,7 @@ import Testing
     #expect(said == [])
   }
 
-  /// A table that lost its name during the start comes back from its store in the first turn, before READY.
+  /// A table that lost its name during the start comes back from its store in the first round, before READY.
   @Test func theFirstTurnAsksForMoreTimeToo() async throws {
     let fixture = try DaemonFixture()
     let manager = try NotifySocket(fixture.directory + "/notify")
@@ -128,14 +128,17 @@ import Testing
       timeout: StartTimeout(notifier))
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: service)], logger: log))
     async let end: Void = group.run()
-    await startup.turned.wait()
+    await startup.firstRoundOver.wait()
     #expect(manager.hasCome("EXTEND_TIMEOUT_USEC=300000000"))
     await group.triggerGracefulShutdown()
     try await end
   }
 
   private func parts(of startup: Startup) -> [String: Latch] {
-    ["turned": startup.turned, "resp": startup.attempted(.resp), "monitoring": startup.attempted(.monitoring)]
+    [
+      "firstRoundOver": startup.firstRoundOver, "resp": startup.attempted(.resp),
+      "monitoring": startup.attempted(.monitoring),
+    ]
   }
 
   /// Runs the service beside `body`, which returns whether what it waited for has come, and stops it.

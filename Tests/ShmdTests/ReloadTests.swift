@@ -170,7 +170,7 @@ import Testing
     #expect(try daemon.wait() == .code(0))
   }
 
-  /// Also where no watchdog wakes the loop before its turn.
+  /// Also where no watchdog wakes the loop before its round.
   @Test func aShorterIntervalCountsWithoutWaitingForTheEndOfTheLonger() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
@@ -179,7 +179,7 @@ import Testing
     try fixture.configure("  - {name: \(name), capacity: 2MiB}", interval: "20ms")
     daemon.signal(SIGHUP)
     try daemon.waitForLine("configuration reloaded")
-    // Only a turn sees that it is gone.
+    // Only a round sees that it is gone.
     try Table.drop(name)
     try daemon.waitForLine("table created capacity=2MiB table=\(name)")
     daemon.signal(SIGTERM)

@@ -12,7 +12,7 @@ import Testing
     try fixture.configure("  - {name: \(name), capacity: 2MiB, mode: \"0640\", limbo-budget: 128KiB}")
     let daemon = try fixture.startReady()
     let other = try Table.create(spare, Table.Options(capacityBytes: 2 << 20))
-    // Its two objects take the names of the daemon's: a turn between the two finds objects that do not belong together.
+    // Its two objects take the names of the daemon's: a round between the two finds objects that do not belong together.
     for object in [".ctl", ".data"] {
       #expect(rename("/dev/shm/shmtable.\(spare)\(object)", "/dev/shm/shmtable.\(name)\(object)") == 0)
     }

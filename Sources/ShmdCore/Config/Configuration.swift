@@ -5,7 +5,7 @@ public import SharedTable
 public struct Configuration: Sendable, Equatable {
   /// As it was named on the command line: every complaint begins with it.
   public var file: String
-  /// From the end of one turn of the table loop to the next.
+  /// From the end of one round of the table loop to the next.
   public var interval: Duration = .seconds(1)
   public var logLevel: Logger.Level = .info
   public var tables: [TableConfiguration] = []

@@ -48,7 +48,7 @@ enum Scalars {
     return mode
   }
 
-  /// A pause between two turns; spans of time as the command reads them too.
+  /// A pause between two rounds; spans of time as the command reads them too.
   static func interval(_ text: String) throws(Complaint) -> Duration {
     guard let span = TimeSpan(text) else {
       throw Complaint("\(text.quotedExcerpt) is not a span of time; write a number with ms, s, m or h, as in 500ms")

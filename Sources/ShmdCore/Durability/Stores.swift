@@ -14,10 +14,10 @@ public final class Stores: Sendable {
     var keepers: [String: StoreKeeper] = [:]
     /// Tables that lost their names before their stores had all of them: their keepers have the only whole copies, and go on.
     var unsaved: Set<String> = []
-    /// Why tables have no keeper that should have one: tried again with each turn.
+    /// Why tables have no keeper that should have one: tried again in each round.
     var unkept: [String: StoreError] = [:]
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
-    /// be had is tried for each turn, and reading a large store to its damaged row, or until /dev/shm is full, takes seconds.
+    /// be had is tried for in each round, and reading a large store to its damaged row, or until /dev/shm is full, takes seconds.
     var unreadable: [String: (error: TableError, until: ContinuousClock.Instant)] = [:]
   }
 
@@ -112,7 +112,8 @@ public final class Stores: Sendable {
     if isUnsaved, !keeper.hasEnded, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
     keeper.stopAndWait(beat)
     let obstacle = keeper.status.obstacleToRestoring
-    // A keeper that was stopped stores no more. Where no thread can be started for another, it still holds the table, and the next turn tries again.
+    // A keeper that was stopped stores no more. Where no thread can be started for another, it still holds the table, and the next
+    // round tries again.
     let next = obstacle == nil ? nil : (try? makeKeeper(keeper.table, keeper.mode, in: keeper.directory)) ?? keeper
     state.withLock { state in
       state.keepers[name] = next

@@ -43,7 +43,7 @@ enum DaemonMetrics {
     reloads.add([("result", "accepted")], counters.reloads)
     reloads.add([("result", "refused")], counters.refusedReloads)
     return [
-      family("turns_total", .counter, "Looks after all tables.", counters.turns),
+      family("rounds_total", .counter, "Rounds of care for all tables.", counters.rounds),
       family("expired_keys_removed_total", .counter, "Expired keys that the daemon removed.", counters.expiredKeys),
       family(
         "recoveries_noticed_total", .counter, "Dead writers whose work was undone or finished, by whomever.",

@@ -21,7 +21,7 @@ enum StatusJSON {
 
   private static func counters(_ counters: DaemonCounters.Values) -> [UInt8] {
     var object = JSONObject()
-    object.add("turns", counters.turns)
+    object.add("rounds", counters.rounds)
     object.add("expiredKeysRemoved", counters.expiredKeys)
     object.add("recoveriesNoticed", counters.recoveries)
     object.add("deadParticipants", counters.deadParticipants)

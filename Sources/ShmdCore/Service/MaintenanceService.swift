@@ -2,7 +2,7 @@ import ServiceLifecycle
 import SharedMemory
 import SharedTable
 
-/// Turns the table loop until the daemon stops.
+/// Makes round after round until the daemon stops.
 struct MaintenanceService: Service {
   let keeper: TableKeeper
   let settings: Settings
@@ -14,11 +14,11 @@ struct MaintenanceService: Service {
   func run() async throws {
     await withGracefulShutdownHandler {
       // A table that lost its name meanwhile comes back in it, and READY comes after it.
-      await keeper.turn {
+      await keeper.lookAfterTables {
         watchdog.beat()
         timeout.beat()
       }
-      startup.turned.open()
+      startup.firstRoundOver.open()
       await loop()
     } onGracefulShutdown: {
       timeout.end()
@@ -30,16 +30,16 @@ struct MaintenanceService: Service {
   private static let longestPause = Duration.seconds(1)
 
   private func loop() async {
-    var lastTurn = HostClock.monotonicNanoseconds
+    var lastRound = HostClock.monotonicNanoseconds
     while !Task.isCancelled, !Task.isShuttingDownGracefully {
-      let left = Duration.nanoseconds(Int64(clamping: nanosecondsLeft(after: lastTurn)))
+      let left = Duration.nanoseconds(Int64(clamping: nanosecondsLeft(after: lastRound)))
       let pause = min(left, Self.longestPause, watchdog.longestPause ?? Self.longestPause)
       // Ends early when the daemon is to stop, and that is all an error can mean here.
       await cancelWhenGracefulShutdown { try? await Task.sleep(for: pause) }
-      if nanosecondsLeft(after: lastTurn) == 0 {
-        await turn()
+      if nanosecondsLeft(after: lastRound) == 0 {
+        await makeRound()
         status.update(await keeper.report)
-        lastTurn = HostClock.monotonicNanoseconds
+        lastRound = HostClock.monotonicNanoseconds
       } else {
         // Through the table thread too: it is that thread's pulse.
         await keeper.beat { watchdog.beat() }
@@ -47,11 +47,11 @@ struct MaintenanceService: Service {
     }
   }
 
-  /// Until the next turn, by the interval that is in force now.
-  private func nanosecondsLeft(after lastTurn: UInt64) -> UInt64 {
-    let (interval, passed) = (settings.interval.clampedNanoseconds, HostClock.monotonicNanoseconds &- lastTurn)
+  /// Until the next round, by the interval that is in force now.
+  private func nanosecondsLeft(after lastRound: UInt64) -> UInt64 {
+    let (interval, passed) = (settings.interval.clampedNanoseconds, HostClock.monotonicNanoseconds &- lastRound)
     return interval > passed ? interval - passed : 0
   }
 
-  private func turn() async { await keeper.turn { watchdog.beat() } }
+  private func makeRound() async { await keeper.lookAfterTables { watchdog.beat() } }
 }

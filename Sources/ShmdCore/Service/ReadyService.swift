@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
 
-/// Says READY when the start is over: the loop has turned once, and each server listens or has failed its first attempt to.
+/// Says READY when the start is over: the first round is over, and each server listens or has failed its first attempt to.
 ///
 /// It is the last of the services, and so the first that ends when the daemon stops: the servers close their sockets after it, and no
 /// READY is said of a socket that is closed.
@@ -10,7 +10,7 @@ struct ReadyService: Service {
   let keeper: TableKeeper
   let status: StatusLine
   let log: Logger
-  /// How long READY waits for the servers once the loop has turned. A path may lie on a file system that does not answer.
+  /// How long READY waits for the servers once the first round is over. A path may lie on a file system that does not answer.
   var patience: Duration = .seconds(5)
 
   func run() async throws {
@@ -30,7 +30,7 @@ struct ReadyService: Service {
   }
 
   private func waitForStart() async {
-    await startup.turned.wait()
+    await startup.firstRoundOver.wait()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { for server in Startup.Server.allCases { await startup.attempted(server).wait() } }
       group.addTask { try? await Task.sleep(for: patience) }

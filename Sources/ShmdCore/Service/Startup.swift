@@ -9,8 +9,8 @@ final class Startup: Sendable {
     case monitoring
   }
 
-  /// The loop has turned once.
-  let turned = Latch()
+  /// Every table has been looked after once.
+  let firstRoundOver = Latch()
   private let resp = Latch()
   private let monitoring = Latch()
   /// The start is over.

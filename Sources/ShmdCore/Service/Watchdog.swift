@@ -25,7 +25,7 @@ final class Watchdog: Sendable {
   /// The longest pause between two beats that keeps the pings at half the time.
   var longestPause: Duration? { periodNanoseconds.map { .nanoseconds(Int64(clamping: $0 / 4)) } }
 
-  /// The loop turns. Sends a ping if a quarter of the time has gone by since the last.
+  /// A sign of life of the loop. Sends a ping if a quarter of the time has gone by since the last.
   func beat() {
     guard let periodNanoseconds else { return }
     let now = HostClock.monotonicNanoseconds

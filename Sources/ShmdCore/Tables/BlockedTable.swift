@@ -1,4 +1,4 @@
-/// A configured table that cannot be had just now: tried for again each turn, while the others are kept.
+/// A configured table that cannot be had just now: tried for again in each round, while the others are kept.
 struct BlockedTable {
   let configuration: TableConfiguration
   /// Why not, as last said.

@@ -9,12 +9,12 @@ struct ManagedTable {
   var sweep = Table.ExpirySweep()
   /// The table's count of recoveries when it was last looked at.
   var recoveries: UInt64
-  /// The table's version when its last turn was over: if it is the same at the next, nobody wrote.
+  /// The table's version when its last round was over: if it is the same at the next, nobody wrote.
   var version: UInt64?
   /// There was nothing more to back by huge pages, or the kernel refused: what the table had claimed then, and until when that
   /// holds.
   var hugePagesRest: (claimedBytes: Int, end: UInt64)?
-  /// What went wrong in the last turn: said once, and once more when it is over.
+  /// What went wrong in the last round: said once, and once more when it is over.
   var trouble: Trouble?
   /// It was said that the table's name is gone.
   var isLossTold = false

@@ -269,7 +269,7 @@ struct Plan {
 
   /// A change that no living table can take: processes that have it open would use the old one without knowing.
   ///
-  /// The commands begin with a reload: the daemon makes a dropped table at its next turn, as the file in force says.
+  /// The commands begin with a reload: the daemon makes a dropped table in its next round, as the file in force says.
   private func refusal(
     _ table: TableConfiguration, _ found: Table, _ key: TableKeyword, _ difference: String
   ) -> Problem {

@@ -47,7 +47,7 @@ public actor TableKeeper {
   /// Makes the host's tables what the configuration says, each as far as it can be.
   ///
   /// Missing tables are created, running ones re-attached and adjusted. A table that the configuration does not name
-  /// any more is let go and stays in place. One that cannot be had is said, and tried for each turn.
+  /// any more is let go and stays in place. One that cannot be had is said, and tried for in each round.
   /// - Parameter beat: called after each table, for there may be thousands.
   /// - Throws: ``Refusal``, if the file asks for what can never be; then nothing has changed.
   public func apply(_ configuration: Configuration, beat: @Sendable () -> Void = {}) throws(Refusal) {
@@ -98,7 +98,7 @@ public actor TableKeeper {
     return (next, waiting)
   }
 
-  /// Says it now, and not each turn.
+  /// Says it now, and not in each round.
   func wait(for configuration: TableConfiguration, _ trouble: Trouble) -> BlockedTable {
     log.error(
       "\(trouble.headline)", metadata: ["table": "\(configuration.name)", "problem": "\(trouble.message)"])

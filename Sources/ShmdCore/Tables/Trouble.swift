@@ -46,7 +46,7 @@ struct Trouble: Equatable {
 
   /// What the journal's line begins with.
   var headline: String {
-    code == .foreign ? "table's name is a stranger's, waiting for it" : "table cannot be had, tried again each turn"
+    code == .foreign ? "table's name is a stranger's, waiting for it" : "table cannot be had, tried again in each round"
   }
 }
 

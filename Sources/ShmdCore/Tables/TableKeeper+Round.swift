@@ -2,27 +2,27 @@ import Logging
 import SharedMemory
 import SharedTable
 
-/// The regular care: one turn over all tables, each step bounded, and no wait longer than a breath.
+/// The regular care: one round over all tables, each step bounded. It waits for no barrier for longer than 10 ms.
 extension TableKeeper {
-  /// How long one table may hold up a turn with expiry, and how long a barrier of ours waits for it.
+  /// How long one table may hold up a round with expiry, and how long a barrier of ours waits for others.
   private static let sweepNanoseconds: UInt64 = 10_000_000
   private static let barrierTimeout = Duration.milliseconds(10)
-  /// How long one table may hold up a turn with giving memory back.
+  /// How long one table may hold up a round with giving memory back.
   private static let shrinkNanoseconds: UInt64 = 50_000_000
   private static let hugePagesRestNanoseconds: UInt64 = 60_000_000_000
-  /// Reclaiming passes a turn, each of which frees at most some thousand versions.
+  /// Reclaiming passes a round, each of which frees at most some thousand versions.
   private static let reclaimPasses = 4
 
   /// Looks after every table once.
-  /// - Parameter beat: called after each table: a sign that the loop really turns.
-  public func turn(beat: @Sendable () -> Void) {
+  /// - Parameter beat: called after each table: a sign that the loop really goes on.
+  public func lookAfterTables(beat: @Sendable () -> Void) {
     takeFreedNames(beat)
     for index in tables.indices {
       lookAfter(&tables[index], beat)
       beat()
     }
     followTables(beat)
-    counters.count(\.turns)
+    counters.count(\.rounds)
     beat()
   }
 
@@ -41,7 +41,7 @@ extension TableKeeper {
         managed.trouble = nil
       }
     } catch {
-      // A busy table is no trouble: the next turn comes.
+      // A busy table is no trouble: the next round comes.
       if error.code == .timedOut { return }
       let (known, trouble) = (managed.trouble, managed.configuration.trouble(error))
       managed.trouble = trouble
@@ -74,7 +74,7 @@ extension TableKeeper {
   /// Someone outside removed or replaced one of the table's names.
   private func bringBack(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
     let configuration = managed.configuration
-    // Said at the first turn, and not at each until it can be made again.
+    // Said in the first round, and not at each until it can be made again.
     if !managed.isLossTold {
       managed.isLossTold = true
       log.warning(
@@ -140,7 +140,7 @@ extension TableKeeper {
     }
   }
 
-  /// Goes on with the round of removing expired keys until it is over, or its time for this turn is.
+  /// Goes on with the sweep for expired keys until that is over, or its time in this round is.
   private func expire(_ managed: inout ManagedTable) throws(TableError) {
     // A mirror holds what the other store holds.
     if managed.table.isMirror { return }
@@ -158,7 +158,7 @@ extension TableKeeper {
     if managed.sweep.isAtEnd { managed.sweep = Table.ExpirySweep() }
   }
 
-  /// Backs the table by huge pages, and gives back what it does not need, if nobody wrote since the last turn: what is given
+  /// Backs the table by huge pages, and gives back what it does not need, if nobody wrote since the last round: what is given
   /// back to a table in use is soon claimed again.
   private func tidyMemory(_ managed: inout ManagedTable) throws(TableError) {
     defer { managed.version = managed.table.version }
