@@ -30,7 +30,7 @@ struct AbsentWatch {
 
   /// Reads on in the log. Never blocks; the work is that of what was committed since the last call.
   /// - Returns: whether one of the keys has come since, whatever became of it; also if the log has lost what happened.
-  mutating func hasAnyCome() throws -> Bool {
+  mutating func readOnUntilAnyCame() throws -> Bool {
     while !hasCome, let change = try scan.next() {
       switch change {
       case .set(let key, let version): hasCome = keys[key].map { version > $0 } ?? false

@@ -12,7 +12,7 @@ final class DiskWait {
 
   /// What is not known to be on the disk yet.
   private(set) var targets: [Target]
-  /// Waits for the store of the first of them. Nil before ``isOver()`` has found that there is something to wait for.
+  /// Waits for the store of the first of them. Nil before ``advance()`` has found that there is something to wait for.
   private(set) var watch: Watch?
   /// Nil: for ever.
   let end: ContinuousClock.Instant?
@@ -42,10 +42,10 @@ final class DiskWait {
     return timeout
   }
 
-  /// Looks how far the stores are, and does not block.
+  /// Looks how far the stores are: lets go of the targets that are on the disk, and begins to watch the first that is not. Does not block.
   /// - Returns: whether there is nothing to wait for any more.
   /// - Throws: what would never be on the disk is waited for; `system` if there is no thread to wait.
-  func isOver() throws(TableError) -> Bool {
+  func advance() throws(TableError) -> Bool {
     while let target = targets.first {
       if !isWanted {
         guard target.table.durableVersion >= target.version else { return true }
@@ -65,7 +65,7 @@ extension Session {
   func waitForDisk(_ request: Request) throws {
     let wait = try diskWait ?? DiskWait(request, self)
     diskWait = nil
-    guard try wait.isOver() else { return diskWait = wait }
+    guard try wait.advance() else { return diskWait = wait }
     reply.array(2)
     reply.integer(wait.targets.isEmpty ? 1 : 0)
     reply.integer(0)

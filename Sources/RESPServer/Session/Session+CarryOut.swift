@@ -2,7 +2,7 @@ import SharedTable
 
 /// From a request to its answer.
 extension Session {
-  /// What a request comes to, found without changing anything.
+  /// What a request comes to. Finding it changes nothing but what CLIENT LIST shows.
   enum Plan {
     case refused(CommandError)
     /// It is a line of HTTP. A page in somebody's browser may send that to a port of this host, with commands behind it: nothing of it is
@@ -105,7 +105,7 @@ extension Session {
     guard let error = error as? TableError else { return nil }
     return switch error.code {
     case .timedOut where patience == .zero, .busy where patience == .zero: .byLane(database.lane)
-    case .unlinked where !isSecondAttempt && hasTableMoved: .inMovedTable
+    case .unlinked where !isSecondAttempt && letGoOfMovedTable(): .inMovedTable
     default: nil
     }
   }
@@ -127,8 +127,8 @@ extension Session {
     }
   }
 
-  /// How a request is carried out that needs a section of the table and nothing else; nil for any other. What ``plan(_:)`` finds, for the
-  /// many that come one behind the other.
+  /// What ``plan(_:)`` finds, for the many requests that come one behind the other: of which kind the command is, be it one that needs a section
+  /// of the table or one of the connection. Nil if the command is unknown, refused, or to be queued.
   @inline(__always)
   private func planInSection(_ request: Request) -> Command.Kind? {
     guard let command = unsafe commands.find(request[0]) else { return nil }

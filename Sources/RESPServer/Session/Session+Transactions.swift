@@ -118,7 +118,7 @@ extension Session {
   private func holdsElsewhere(_ patience: Duration) throws -> Bool {
     // Versions of a table that was made anew say nothing of those before.
     if watched.contains(where: { $0.generation != $0.database.generation }) { return false }
-    for index in watchedAbsent.indices where try watchedAbsent[index].hasAnyCome() { return false }
+    for index in watchedAbsent.indices where try watchedAbsent[index].readOnUntilAnyCame() { return false }
     for watched in watched where watched.database !== database {
       let version = try watched.database.table().read(timeout: patience) { view in
         try watched.key.withBytes { try view.version($0) }
@@ -226,7 +226,7 @@ extension Session {
       if version != watched.version { return false }
     }
     for index in watchedAbsent.indices where watchedAbsent[index].database === database {
-      if try watchedAbsent[index].hasAnyCome() { return false }
+      if try watchedAbsent[index].readOnUntilAnyCame() { return false }
     }
     return true
   }

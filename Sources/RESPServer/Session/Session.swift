@@ -214,9 +214,11 @@ final class Session: @unchecked Sendable {
     return table
   }
 
-  /// Whether the name of the table that the running command has used leads to another one by now, or to none. Then the command is tried once
-  /// more.
-  var hasTableMoved: Bool { database.refresh() || lastGeneration.map { $0 != database.generation } ?? false }
+  /// Lets go of the table that the running command has used, if its name leads to another one by now, or to none.
+  /// - Returns: whether it is let go of, by this session or by another one. Then the command is tried once more.
+  func letGoOfMovedTable() -> Bool {
+    database.refresh() || lastGeneration.map { $0 != database.generation } ?? false
+  }
 
   /// Before a barrier that stores: whether it did is known to who waits for the disk alone.
   func noteWrite(_ database: Database) { hasWritten[database.index] = true }
