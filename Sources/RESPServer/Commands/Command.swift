@@ -72,8 +72,8 @@ enum ReadCommand: Sendable {
   case get, mget, strlen, getrange, lcs
   case exists, touch, keys, scan, randomkey, type, ttl, pttl, expiretime, pexpiretime
 
-  /// Whether it takes long in a large table, or with long values.
-  var visitsManyKeys: Bool {
+  /// By itself: in a large table, or (LCS, which reads two keys) with long values.
+  var mayTakeLong: Bool {
     switch self {
     case .keys, .scan, .randomkey, .lcs: true
     default: false

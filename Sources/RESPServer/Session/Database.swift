@@ -12,7 +12,7 @@ final class Database: Sendable {
   /// A client's write to a table that mirrors another store waits for that store on this lane's thread. It is another thread than
   /// `lane`'s, so that a client's read that waits for the table does not wait for the network, too. It is one thread, so that two
   /// clients of this host never change what the other's transaction depends on while that is on its way.
-  let forwarding: Lane
+  let forwardingLane: Lane
 
   private let trusting: [UInt32]
   private let current = Mutex<Table?>(nil)
@@ -24,8 +24,8 @@ final class Database: Sendable {
     self.index = index
     name = served.name
     trusting = served.owner.map { [$0] } ?? []
-    lane = Lane(table: served.name)
-    forwarding = Lane(table: served.name)
+    lane = Lane()
+    forwardingLane = Lane()
   }
 
   /// Grows when the table is let go: sessions look at it before they use the handle that they know.
@@ -72,6 +72,6 @@ final class Database: Sendable {
 
   func stop() {
     lane.stop()
-    forwarding.stop()
+    forwardingLane.stop()
   }
 }

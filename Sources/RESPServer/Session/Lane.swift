@@ -9,7 +9,7 @@ final class Lane: Sendable {
   private let pool: NIOThreadPool
 
   /// The thread is started by the first piece of work.
-  init(table: String) { pool = NIOThreadPool(numberOfThreads: 1) }
+  init() { pool = NIOThreadPool(numberOfThreads: 1) }
 
   func run(_ work: @escaping @Sendable (_ patience: Duration) -> Void) {
     let end = ContinuousClock.now + Self.patience

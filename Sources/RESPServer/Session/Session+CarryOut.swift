@@ -49,7 +49,7 @@ extension Session {
     case .read(let command):
       return attempt(patience, finishes: false) { try readBurst(command, request, bytes, patience) }
     case .write(let command) where isForwarded:
-      if patience == .zero { return database.forwarding }
+      if patience == .zero { return database.forwardingLane }
       return attempt(patience) { try forward(command, request, patience) }
     case .write(.flushdb):
       // As long as the table has keys: nothing for the event loop.
@@ -168,7 +168,7 @@ extension Session {
 
   // MARK: - Sections
 
-  /// One read section for a read and the reads behind it in the input. One that visits many keys ends it, as the section holds memory
+  /// One read section for a read and the reads behind it in the input. One that may take long ends it, as the section holds memory
   /// and judges expiry by the time of its beginning.
   private func readBurst(
     _ first: ReadCommand, _ request: Request, _ bytes: Bytes?, _ patience: Duration
@@ -177,9 +177,9 @@ extension Session {
     try table.read(timeout: patience) { view in
       answer(first, request, view)
       finish()
-      guard let bytes, !first.visitsManyKeys else { return }
+      guard let bytes, !first.mayTakeLong else { return }
       shareSection(table, bytes) { next in
-        guard case .read(let command)? = planInSection(next), !command.visitsManyKeys else { return false }
+        guard case .read(let command)? = planInSection(next), !command.mayTakeLong else { return false }
         answer(command, next, view)
         return true
       }
@@ -225,7 +225,7 @@ extension Session {
       guard let bytes else { return }
       shareSection(table, bytes) { next in
         switch planInSection(next) {
-        case .read(let command) where !command.visitsManyKeys: answer(command, next, tx)
+        case .read(let command) where !command.mayTakeLong: answer(command, next, tx)
         case .write(.flushdb): return false
         case .write(let command): return answer(command, next, &tx)
         case .read, .connection, nil: return false
@@ -267,7 +267,7 @@ extension Session {
       if flushedTables == server.databases.count { return reply.ok() }
     }
     let next = server.databases[flushedTables]
-    throw NeedsLane(lane: try isForwarded(next) ? next.forwarding : next.lane)
+    throw NeedsLane(lane: try isForwarded(next) ? next.forwardingLane : next.lane)
   }
 
   /// Removes all keys of a table: in one barrier if they are not too many for one. Each removal takes room until its barrier has ended, of

@@ -100,7 +100,7 @@ extension Session {
     let goesOn: Bool
     do {
       // Before any look at a table: one that has to wait would go to the table's lane, and this request would stay there.
-      if patience == .zero, !queue.onlyReads, isForwarded { throw NeedsLane(lane: database.forwarding) }
+      if patience == .zero, !queue.onlyReads, isForwarded { throw NeedsLane(lane: database.forwardingLane) }
       goesOn = try holdsElsewhere(patience) && run(queue, patience)
     } catch {
       // What is still to be carried out keeps its transaction.

@@ -21,7 +21,7 @@ extension Session {
   /// Carries out a transaction that writes.
   /// - Returns: false if a watched key was written to meanwhile, by whomever.
   func forward(_ queue: CommandQueue, _ patience: Duration) throws -> Bool {
-    if patience == .zero { throw NeedsLane(lane: database.forwarding) }
+    if patience == .zero { throw NeedsLane(lane: database.forwardingLane) }
     guard queue.isForwardable else {
       throw CommandError(
         "EXECABORT Transaction discarded because of: the table mirrors another store, and only commands of keys go there"
