@@ -6,9 +6,10 @@ struct Read: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "read", abstract: "Run a command while the table is held for reading.",
     discussion: """
-      As flock(1) does with a file. --variant rwlock: no writer changes the table until the command has ended, and others \
-      read. --variant rcu: writers go on, as they always do beside readers; the versions that this command's own section \
-      sees are kept, up to the limbo budget. The command's 'shmctl get' reads the newest version, in a section of its own.
+      As flock(1) does with a file. In a table of the rwlock variant no writer changes anything until the command has \
+      ended, and others read. In one of the rcu variant writers go on, as they always do beside readers; the version that \
+      shmctl's own section sees is kept, up to the limbo budget. The command's 'shmctl get' reads the newest version, in a \
+      section of its own.
 
       \(SectionRun.common)
       """)
@@ -33,7 +34,7 @@ struct Barrier: ParsableCommand {
     commandName: "barrier", abstract: "Run a command while nobody else writes the table, or some of its keys.",
     discussion: """
       As flock(1) does with a file. With --keys only barriers and writes that use one of the keys wait, or a key below it \
-      (KEY/…). The command may read the table (--variant rcu; with --variant rwlock a barrier of the whole table excludes \
+      (KEY/…). The command may read the table (rcu variant; in the rwlock variant a barrier of the whole table excludes \
       readers, the command too). It cannot write what is held: it is another process, and its writes time out and name \
       this one. To change several keys at once, use 'shmctl transaction'.
 
