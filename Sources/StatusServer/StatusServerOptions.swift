@@ -10,11 +10,13 @@ public struct StatusServerOptions: Sendable {
   /// Sockets that others have bound, Unix or loopback TCP: the server's to close, and their files others' to remove.
   public var bound: [Int32] = []
   /// Connections at once. As many more are told so, and have their descriptor until their clients end them; others are closed at once.
-  public var connectionLimit = 64
+  public var connectionLimit = Self.defaultConnectionLimit
   /// Bytes of a request, its headers and a body included.
   public var requestByteLimit = 16 << 10
   /// From a connection's beginning to its end.
   public var timeLimit: TimeAmount = .seconds(10)
+
+  public static let defaultConnectionLimit = 64
 
   public init(socket: String?, listen: (host: String, port: Int)?) {
     self.socket = socket

@@ -1,6 +1,7 @@
 import Logging
 import RESPServer
 import ServiceLifecycle
+import StatusServer
 import ToolSupport
 
 /// Serves tables to Redis' clients until the daemon stops. What it serves, and where, changes with a restart.
@@ -72,8 +73,8 @@ struct RESPService: Service {
   private static let fewestClients = 4
   /// The lock, the log, what signals and timers take, the listening sockets.
   private static let descriptorsOfDaemon = 24
-  /// As many as StatusServer holds.
-  private static let mostPageConnections = 128
+  /// StatusServer serves so many, and tells as many more that there are too many.
+  private static let mostPageConnections = 2 * StatusServerOptions.defaultConnectionLimit
 
   /// Which sockets are passed, the configuration could not know.
   private func warnOfTCP(_ resp: RESPConfiguration) {

@@ -53,17 +53,21 @@ struct KeyChange {
       "key '\(String.printableStart(key))' \(what), which would be damaged; change it by a program of yours, or give --force"
   }
 
-  /// The keys to claim so that those above them can be read that may be collections; nil if only the whole table will do.
+  /// A barrier of keys takes 36 at most. Whoever changes more than these holds the whole table.
+  private static let mostKeys = 16
+  /// Of a collection: ``CollectionMembership/namePart(of:)`` of a key may be longer, and is no collection's name then.
+  private static let longestName = 200
+
+  /// The keys to lock, so that the keys above them, which may be collections, can be read; nil if only the whole table will do.
   ///
   /// A barrier of keys reaches what lies behind a slash after them, and no further: for a key of a collection's page, which has a number sign
   /// there, only the whole table will do.
   private static func reach(_ keys: [[UInt8]]) -> [[UInt8]]? {
-    // A barrier of keys takes 36 at most.
-    if keys.count > 16 { return nil }
+    if keys.count > mostKeys { return nil }
     var reach: Swift.Set<[UInt8]> = []
     for key in keys {
       let name = CollectionMembership.namePart(of: key)
-      if name.isEmpty || name.count > 200 || key.dropFirst(name.count).first == UInt8(ascii: "#") { return nil }
+      if name.isEmpty || name.count > longestName || key.dropFirst(name.count).first == UInt8(ascii: "#") { return nil }
       reach.insert([UInt8](name))
     }
     return [[UInt8]](reach)

@@ -13,6 +13,9 @@ enum Operation {
   case rename([UInt8], [UInt8])
   case check([UInt8], Requirement)
 
+  /// Some 285 years: added to the clock's nanoseconds, more would not fit into an expiry time.
+  static let mostMillisecondsToLive = 9_000_000_000_000
+
   /// What must hold of a key.
   enum Requirement: Equatable {
     case absent
@@ -137,8 +140,7 @@ extension OwnedRecord {
 extension Transaction {
   fileprivate mutating func store(_ record: OwnedRecord, _ ttl: TimeSpan?) throws(TableError) {
     var record = record
-    // At most some 285 years: more would not fit into the sum.
-    if let ttl { record.expiry = now + UInt64(min(ttl.milliseconds, 9_000_000_000_000)) * 1_000_000 }
+    if let ttl { record.expiry = now + UInt64(min(ttl.milliseconds, Operation.mostMillisecondsToLive)) * 1_000_000 }
     try store(record)
   }
 }

@@ -155,7 +155,9 @@ extension OperationLine {
 
   private static func ttl(_ fields: JSONFields) throws(Wrong) -> TimeSpan? {
     guard fields["ttlMilliseconds"] != nil else { return nil }
-    guard let number = fields.unsigned("ttlMilliseconds"), number > 0, number < 9_000_000_000_000 else {
+    guard let number = fields.unsigned("ttlMilliseconds"), number > 0,
+      number < Operation.mostMillisecondsToLive
+    else {
       throw Wrong("'ttlMilliseconds' must be a whole number above 0")
     }
     return TimeSpan(milliseconds: Int(number))
