@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import ServiceLifecycle
 import SharedMemory
+import ToolSupport
 import UnixSignals
 
 /// The daemon from its first look at the configuration to its exit code.
@@ -91,7 +92,7 @@ public struct Daemon: Sendable {
   public func printConfiguration() -> ExitStatus {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: configurationFile)
-      let error = Descriptor.write(Array(ConfigurationText.text(of: configuration).utf8), to: STDOUT_FILENO)
+      let error = WholeWrite.write(ConfigurationText.text(of: configuration).utf8, to: STDOUT_FILENO, waits: false)
       if error == 0 { return .success }
       let reason = SystemError(call: "write", errno: error)
       Self.complain("the configuration cannot be printed: \(reason); look where it goes")
@@ -232,6 +233,6 @@ public struct Daemon: Sendable {
   /// Bare on a terminal, so that the line begins with the file's name; with its priority in the journal.
   private static func complain(_ line: String) {
     let start = ServiceLog.leadsToJournal ? "<3>" : ""
-    Descriptor.write(Array("\(start)\(line)\n".utf8), to: STDERR_FILENO)
+    WholeWrite.write("\(start)\(line)\n".utf8, to: STDERR_FILENO, waits: false)
   }
 }

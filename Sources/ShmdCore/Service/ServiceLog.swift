@@ -57,7 +57,7 @@ public struct ServiceLog: LogHandler {
   /// A line outside any logger: a complaint before there is a service.
   static func write(_ text: String, _ level: Logger.Level, forJournal: Bool) {
     let start = forJournal ? "<\(level.priority)>" : "\(timestamp(HostClock.realtimeNanoseconds)) \(level.rawValue) "
-    Descriptor.write(Array("\(start)\(text.printable)\n".utf8), to: STDERR_FILENO)
+    WholeWrite.write("\(start)\(text.printable)\n".utf8, to: STDERR_FILENO, waits: false)
   }
 
   private static func quoted(_ value: String) -> String {

@@ -1,4 +1,5 @@
 import Glibc
+import ToolSupport
 
 /// Whole reads and writes of descriptors, unbuffered: interrupted calls and full pipes are tried again.
 enum Descriptor {
@@ -6,28 +7,12 @@ enum Descriptor {
   static func writeAll(
     _ descriptor: Int32, _ bytes: some Collection<UInt8>, _ name: @autoclosure () -> String = "the output"
   ) throws {
-    let written: Void? = try bytes.withContiguousStorageIfAvailable { bytes in
-      try unsafe writeAll(descriptor, UnsafeRawBufferPointer(bytes), name())
-    }
-    if written == nil { try writeAll(descriptor, Array(bytes), name()) }
-  }
-
-  private static func writeAll(
-    _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ name: @autoclosure () -> String
-  ) throws {
-    var done = 0
-    while done < bytes.count {
-      let count = unsafe write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
-      if count >= 0 {
-        done += count
-      } else if errno == EPIPE {
-        // Only where SIGPIPE is ignored; otherwise it has ended us, as quietly.
-        throw ExitStatus.brokenPipe
-      } else if errno == EAGAIN {
-        wait(descriptor, POLLOUT)
-      } else if errno != EINTR {
-        throw Complaint(.failure, "cannot write \(name()): \(SystemReason.last); look where it goes")
-      }
+    switch WholeWrite.write(bytes, to: descriptor, waits: true) {
+    case 0: return
+    // Only where SIGPIPE is ignored; otherwise it has ended us, as quietly.
+    case EPIPE: throw ExitStatus.brokenPipe
+    case let error:
+      throw Complaint(.failure, "cannot write \(name()): \(SystemReason.of(error)); look where it goes")
     }
   }
 
@@ -41,15 +26,11 @@ enum Descriptor {
       }
       if count >= 0 { return count }
       if errno == EAGAIN {
-        wait(descriptor, POLLIN)
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&waiting, 1, -1)
       } else if errno != EINTR {
         throw Complaint(.failure, "cannot read \(name()): \(SystemReason.last); give a file or a pipe")
       }
     }
-  }
-
-  private static func wait(_ descriptor: Int32, _ events: Int32) {
-    var waiting = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    _ = unsafe poll(&waiting, 1, -1)
   }
 }

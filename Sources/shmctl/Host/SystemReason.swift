@@ -1,9 +1,11 @@
 import Glibc
 
-/// What the system says of the call that failed last.
+/// What the system says of a call that failed.
 enum SystemReason {
-  static var last: String {
-    let number = errno
+  /// Of the last one.
+  static var last: String { of(errno) }
+
+  static func of(_ number: Int32) -> String {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)
   }
