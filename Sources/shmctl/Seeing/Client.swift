@@ -1,3 +1,4 @@
+import SharedMemory
 import SharedTable
 import TableMetrics
 import ToolSupport
@@ -23,7 +24,7 @@ struct Client {
   private let version: UInt64
 
   /// All of a table but ourselves.
-  static func all(_ figures: TableFigures, except own: Int32 = ownPid) -> [Client] {
+  static func all(_ figures: TableFigures, except own: Int32 = ProcessIdentity.pid) -> [Client] {
     let statistics = figures.statistics
     return figures.processes.filter { $0.pid != own }.map { process in
       let status = ProcessStatus(process.pid)

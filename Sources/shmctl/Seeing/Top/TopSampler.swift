@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 import SharedTable
 import TableMetrics
 
@@ -33,7 +34,7 @@ struct TopSampler {
       // Who takes part and who is in the way: in the tables that are shown.
       guard state.admits(name) else { continue }
       stalled += Self.stalled(figures)
-      for process in figures.processes where process.pid != ownPid {
+      for process in figures.processes where process.pid != ProcessIdentity.pid {
         processes[process.pid, default: TableFigures.Process(pid: process.pid, command: process.command)].threads +=
           process.threads
       }
@@ -67,7 +68,7 @@ struct TopSampler {
     row.keys = statistics.keyCount
     row.capacityBytes = statistics.capacityBytes
     row.fillPercent = statistics.usedBytes.map { min(100, $0 / max(1, statistics.capacityBytes / 100)) }
-    row.processes = figures.isObserver ? nil : figures.processes.count { $0.pid != ownPid }
+    row.processes = figures.isObserver ? nil : figures.processes.count { $0.pid != ProcessIdentity.pid }
     if statistics.isDamaged {
       (row.note, row.isAlarming) = ("DAMAGED", true)
     } else if statistics.needsRecovery {
