@@ -159,7 +159,10 @@ public struct Daemon: Sendable {
       return complain(error)
     }
     do {
-      try await services(configuration, passed, threshold, log, keeper, timeout, hangUps, lock).run()
+      try await services(
+        of: configuration, passed: passed, threshold: threshold, log: log, keeper: keeper, timeout: timeout,
+        hangUps: hangUps, lock: lock
+      ).run()
       log.notice("stopped, the tables stay in place")
       return .success
     } catch {
@@ -172,8 +175,8 @@ public struct Daemon: Sendable {
 
   /// One service a concern; they end in the reverse order.
   private func services(
-    _ configuration: Configuration, _ passed: PassedSockets, _ threshold: ServiceLog.Threshold, _ log: Logger,
-    _ keeper: TableKeeper, _ timeout: StartTimeout, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
+    of configuration: Configuration, passed: PassedSockets, threshold: ServiceLog.Threshold, log: Logger,
+    keeper: TableKeeper, timeout: StartTimeout, hangUps: UnixSignalsSequence, lock: InstanceLock
   ) -> ServiceGroup {
     let notifier = notifier
     let settings = Settings(configuration)
