@@ -45,7 +45,9 @@ public enum PrometheusText {
       family("keys", .gauge, "Keys, those included that have expired and that nobody removed yet.", tables) {
         $0.statistics.keyCount
       },
-      family("commits_total", .counter, "Versions since the table was made or restored: barriers, and reclaiming.", tables) {
+      family(
+        "commits_total", .counter, "Versions since the table was made or restored: barriers, and reclaiming.", tables
+      ) {
         $0.statistics.commitCount
       },
       family("damaged", .gauge, "1 after damage that recovery could not repair.", tables.filter { !$0.isObserver }) {

@@ -55,9 +55,9 @@ import Testing
           return try tx.increment("n")
         }
       }
-      while queue.waitingCount == 0 { await Task.yield() }
+      await suspendUntil { queue.waitingCount != 0 }
       submitted.open()
-      while !inside.isOpen { await Task.yield() }
+      await suspendUntil { inside.isOpen }
       _ = try await first.value
       // One waits inside the queue, the others outside: there is room for one.
       let waiting = (0..<3).map { _ in Task { try await queue.barrier { tx in try tx.increment("n", by: 100) } } }
@@ -104,7 +104,7 @@ import Testing
         if isOfKey { try queue.table.barrier(keys: ["k"], hold) } else { try queue.table.barrier(hold) }
       }
       defer { leave.open() }
-      while !inside.isOpen { await Task.yield() }
+      await suspendUntil { inside.isOpen }
       // Once a thread of the queue's waits for the table.
       let opener = TestThread {
         waitUntil { queue.turns > 0 }
@@ -149,7 +149,7 @@ import Testing
         case .read: try await queue.read(timeout: long) { _ in _ = Issue.record("it must not run") }
         }
       }
-      while queue.turnsWaiting == 0 { await Task.yield() }
+      await suspendUntil { queue.turnsWaiting != 0 }
       waiting.cancel()
       // At once: the table is held.
       await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -164,7 +164,7 @@ import Testing
     try await withQueue(.rcu) { queue async throws in
       let holder = try Holder(queue.table)
       let item = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
-      while queue.turnsWaiting == 0 { await Task.yield() }
+      await suspendUntil { queue.turnsWaiting != 0 }
       #expect(item.cancel())
       #expect(!item.cancel())
       #expect(item.isFinished)
@@ -179,7 +179,7 @@ import Testing
     try await withQueue(.rcu) { queue async throws in
       let start = Door()
       let task = Task {
-        while !start.isOpen { await Task.yield() }
+        await suspendUntil { start.isOpen }
         await #expect(throws: CancellationError.self) { try await queue.read { _ in Issue.record("ran") } }
         await #expect(throws: CancellationError.self) { try await queue.barrier { _ in Issue.record("ran") } }
       }

@@ -44,7 +44,7 @@ import Testing
           }
         }
         group.addTask {
-          while begun.value < 4 * writes.count { await Task.yield() }
+          await suspendUntil { begun.value >= 4 * writes.count }
           holder.leave()
         }
         try await group.waitForAll()

@@ -41,10 +41,10 @@ import Testing
         inside.open()
         leave.wait()
       }
-      while !inside.isOpen { await Task.yield() }
+      await suspendUntil { inside.isOpen }
       try queue.async(flags: .barrier) { tx in try tx.increment("n") }
       let awaited = Task { try await queue.barrier { tx in try tx.increment("n") } }
-      while queue.pendingCount != 3 { await Task.yield() }
+      await suspendUntil { queue.pendingCount == 3 }
       #expect(code { try queue.flush(timeout: .milliseconds(20)) } == .timedOut)
       let flush = TestThread {
         defer { hasReturned.open() }
@@ -53,7 +53,7 @@ import Testing
       }
       flush.waitUntilAsleep()
       leave.open()
-      while !hasReturned.isOpen { await Task.yield() }
+      await suspendUntil { hasReturned.isOpen }
       #expect(try flush.join() == 2)
       #expect(try await awaited.value == 2)
     }

@@ -50,11 +50,11 @@ import Testing
       case "awaited read": task = Task { try await queue.read(read) }
       default: task = Task { try await queue.barrier(barrier) }
       }
-      while queue.waitingCount == 0 { await Task.yield() }
+      await suspendUntil { queue.waitingCount != 0 }
       try first.leave()
       try thread?.join()
       try await task?.value
-      while notes.all.count < 2 { await Task.yield() }
+      await suspendUntil { notes.all.count >= 2 }
       #expect(notes.all == ["first", kind])
     }
   }
@@ -108,9 +108,9 @@ import Testing
         leave.wait()
         return true
       }
-      while !inside.isOpen { await Task.yield() }
+      await suspendUntil { inside.isOpen }
       let barrier = Task { try await queue.barrier { _ in read.isFinished } }
-      while queue.waitingCount == 0 { await Task.yield() }
+      await suspendUntil { queue.waitingCount != 0 }
       leave.open()
       #expect(try await read.value)
       _ = try await barrier.value

@@ -259,7 +259,7 @@ import Testing
           item = try? queue.async(flags: .barrier) { _ in withExtendedLifetime(atEnd) {} }
         }
       }
-      while ended.all.isEmpty { sched_yield() }
+      waitUntil { !ended.all.isEmpty }
       #expect(ended.all == [true])
       queue.resume()
       try queue.flush(timeout: .seconds(600))
@@ -279,7 +279,7 @@ import Testing
           item = try? queue.async(flags: .barrier) { _ in withExtendedLifetime(atEnd) {} }
         }
       }
-      while ended.all.isEmpty { sched_yield() }
+      waitUntil { !ended.all.isEmpty }
       #expect(ended.all == [nil])
       #expect(try queue.table.get("end") == 1)
     }

@@ -118,7 +118,7 @@ extension Visits {
           }
         }
         group.addTask {
-          while begun.value < 100 { await Task.yield() }
+          await suspendUntil { begun.value >= 100 }
           holder.leave()
         }
         try await group.waitForAll()
@@ -136,7 +136,7 @@ extension Visits {
       try await visits.hostExecutor.flush()
       let holder = try Holder(table)
       let waiting = Task { await visits.isOnLane }
-      while !visits.hostExecutor.isWaitingInLane { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.isWaitingInLane }
       holder.leave()
       #expect(await waiting.value)
     }
@@ -154,7 +154,7 @@ extension Visits {
       return UInt(pthread_self())
     }
     // To wait here for the thread would keep one of Swift's few threads from running the job.
-    while !done.isOpen { await Task.yield() }
+    await suspendUntil { done.isOpen }
     #expect(try thread.join() != job.withLock { $0 })
   }
 
@@ -230,7 +230,7 @@ extension Visits {
       defer { leave.open() }
       inside.wait()
       let job = Task { await visits.note(notes) }
-      while visits.hostExecutor.refusals < 2 && notes.all.isEmpty { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.refusals >= 2 || !notes.all.isEmpty }
       leave.open()
       await job.value
       try holder.join()
@@ -247,7 +247,7 @@ extension Visits {
       let other = try worker(table)
       try other.ask("barrier", expecting: "in")
       let job = Task { await visits.stay(inside, leave) }
-      while !inside.isOpen { await Task.yield() }
+      await suspendUntil { inside.isOpen }
       try other.ask("commit", expecting: "ok")
       let executor = visits.hostExecutor
       let asks = { TestThread { try table.barrier { _ in executor.isIsolatingCurrentContext() } } }

@@ -93,11 +93,11 @@ extension Visits {
       let holder = try Holder(table)
       let notes = Notes<Int>()
       let job = Task { await visits.note(1, notes) }
-      while !visits.hostExecutor.isWaitingInLane { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.isWaitingInLane }
       let run = Task { try await visits.hostRun { visits in visits.note(2, notes) } }
-      while visits.hostExecutor.waitingCount < 1 && notes.all.isEmpty { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.waitingCount >= 1 || !notes.all.isEmpty }
       let last = Task { await visits.note(3, notes) }
-      while visits.hostExecutor.waitingCount < 2 && notes.all.isEmpty { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.waitingCount >= 2 || !notes.all.isEmpty }
       #expect(notes.all == [])
       holder.leave()
       await job.value
@@ -132,7 +132,7 @@ extension Visits {
       let visits = try Visits(table, timeout: Self.long)
       let holder = try Holder(table)
       let run = Task { try await visits.hostRun { visits in try visits.visit() } }
-      while !visits.hostExecutor.isWaitingInLane { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.isWaitingInLane }
       run.cancel()
       holder.leave()
       await #expect(throws: CancellationError.self) { try await run.value }
@@ -148,10 +148,10 @@ extension Visits {
       let other = try worker(table)
       try other.ask("barrier", expecting: "in")
       let job = Task { await visits.wait(inside, goOn, notes) }
-      while !inside.isOpen { await Task.yield() }
+      await suspendUntil { inside.isOpen }
       try other.ask("commit", expecting: "ok")
       let run = Task { try await visits.hostRun { visits in visits.note(2, notes) } }
-      while visits.hostExecutor.waitingCount < 1 && notes.all.isEmpty { await Task.yield() }
+      await suspendUntil { visits.hostExecutor.waitingCount >= 1 || !notes.all.isEmpty }
       #expect(notes.all == [])
       goOn.open()
       await job.value

@@ -1,3 +1,4 @@
+import Dispatch
 import SharedTable
 import Synchronization
 import TableTestSupport
@@ -22,7 +23,7 @@ func withQueue(
   try await withTable(variant) { table async throws in
     let queue = try BarrierQueue(in: table, label: "org.example.test", limit: limit)
     try await body(queue)
-    while !queue.isIdle { await Task.yield() }
+    await suspendUntil { queue.isIdle }
   }
 }
 
@@ -33,11 +34,30 @@ func waitUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourc
   #expect(isMet, "it never came to pass", sourceLocation: sourceLocation)
 }
 
-/// A door that many wait at until somebody opens it.
+/// ``waitUntil(_:sourceLocation:)`` for a task, which leaves its thread to others meanwhile.
+func suspendUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async {
+  let isMet = await comesTrue(within: .seconds(600), condition)
+  #expect(isMet, "it never came to pass", sourceLocation: sourceLocation)
+}
+
+/// A door that many wait at until somebody opens it; ten minutes at most. They sleep: if each looked again and again, those of all tests
+/// would keep a sanitizer's few processors busy.
 final class Door: Sendable {
   private let opened = Atomic(false)
-  func open() { opened.store(true, ordering: .releasing) }
-  func wait() { waitUntil { opened.load(ordering: .acquiring) } }
+  private let turn = DispatchSemaphore(value: 0)
+
+  func open() {
+    opened.store(true, ordering: .releasing)
+    turn.signal()
+  }
+
+  func wait(sourceLocation: SourceLocation = #_sourceLocation) {
+    let isMet = turn.wait(timeout: .now() + 600) == .success
+    #expect(isMet, "nobody opened the door", sourceLocation: sourceLocation)
+    // For the next who waits.
+    turn.signal()
+  }
+
   var isOpen: Bool { opened.load(ordering: .acquiring) }
 }
 

@@ -152,7 +152,8 @@ struct Shrinker {
   /// does a repair. Of the control object only those that were written are found.
   private var hasUncountedPages: Bool {
     let allocated = (try? backing.data.status().allocated) ?? 0
-    return allocated > roundUp(geometry.unitOffset(allocator.unitCount), to: Int(getpagesize())) || spareRegions.contains { backing.hasControlPages($0) }
+    return allocated > roundUp(geometry.unitOffset(allocator.unitCount), to: Int(getpagesize()))
+      || spareRegions.contains { backing.hasControlPages($0) }
   }
 
   private var spareRegions: [Range<Int>] { [state.journal.spareRegion] + rings.map(\.spareRegion) }
