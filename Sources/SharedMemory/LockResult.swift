@@ -1,3 +1,5 @@
+public import CShims
+
 /// What an attempt to take a lock came to.
 @frozen public enum LockResult: Equatable, Sendable {
   case acquired
@@ -22,12 +24,12 @@
   @inlinable @inline(__always)
   init(code: Int32) {
     switch code {
-    case 0: self = .acquired
-    case 1: self = .acquiredOwnerDied
-    case 2: self = .busy
-    case 3: self = .timedOut
-    case 4: self = .notRecoverable
-    case 5: self = .wouldDeadlock
+    case Int32(SHM_LOCK_ACQUIRED): self = .acquired
+    case Int32(SHM_LOCK_OWNER_DIED): self = .acquiredOwnerDied
+    case Int32(SHM_LOCK_BUSY): self = .busy
+    case Int32(SHM_LOCK_TIMED_OUT): self = .timedOut
+    case Int32(SHM_LOCK_NOT_RECOVERABLE): self = .notRecoverable
+    case Int32(SHM_LOCK_WOULD_DEADLOCK): self = .wouldDeadlock
     default: self = .failed(errno: 0 &- code)
     }
   }

@@ -31,8 +31,8 @@ struct DirectoryWord {
   @inlinable @inline(__always) var bits: Int { Int(raw >> Self.bitsShift) & 63 }
 
   /// Of a node: the memory that its words take.
-  var nodeByteCount: Int { Self.nodeByteCount(bits: bits) }
-  static func nodeByteCount(bits: Int) -> Int { 8 << bits }
+  @inlinable @inline(__always) var nodeByteCount: Int { Self.nodeByteCount(bits: bits) }
+  @inlinable @inline(__always) static func nodeByteCount(bits: Int) -> Int { 8 &<< bits }
 
   /// Of a node: which of its words is a hash's.
   @inlinable @inline(__always)

@@ -23,7 +23,7 @@ extension Segment {
   ) -> Int {
     readsLightly
       ? unsafe copyDirectly(key, keyLength, type: nil, to: target, capacity, fenced: false)
-      : unsafe copyWatched(key, keyLength, type: nil, to: target, capacity)
+      : unsafe copyForOtherReader(key, keyLength, type: nil, to: target, capacity)
   }
 
   /// A participant's copy in the RCU variant.

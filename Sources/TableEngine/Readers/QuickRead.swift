@@ -85,7 +85,7 @@ extension Segment {
     // As much as the stack takes for sure; a longer value is left to the general read.
     unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { copy -> R?? in
       let target = copy.baseAddress!
-      let length = unsafe copyWatched(key, keyLength, type: type, to: target, copy.count)
+      let length = unsafe copyForOtherReader(key, keyLength, type: type, to: target, copy.count)
       if length == QuickCopy.absent { return .some(nil) }
       guard length >= 0, length <= copy.count,
         let result = unsafe body(UnsafeRawBufferPointer(start: target, count: length))

@@ -4,7 +4,8 @@ struct LimboBudget {
 
   private var ctl: MappedMemory { state.ctl }
 
-  /// Bytes that readers keep from being reused: limbo, and superseded versions. Without W more may seem to be popped than pushed.
+  /// Bytes that wait to be reused: what readers keep, and what the next pass will free. All that is on the rings *limbo* and *superseded*, or
+  /// retained. Without W more may seem to be popped than pushed.
   var reclaimableBytes: Int { max(0, Int(truncatingIfNeeded: keptBytes)) }
 
   /// The same as an unsigned number, for a comparison that each barrier makes: a conversion would cost it as much
@@ -16,12 +17,12 @@ struct LimboBudget {
   @inline(__always)
   var garbageBytes: UInt64 { ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.superseded.bytesPopped }
 
-  /// Is nothing to be reclaimed before a transaction opens?
-  var isKept: Bool { roomWanted == 0 && isWithin }
+  /// Is the budget observed, and has no barrier asked for room? Then a transaction may open at once.
+  var needsNoWork: Bool { roomWanted == 0 && isObserved }
 
-  /// Do readers keep no more than they may?
+  /// Wait no more bytes to be reused than may?
   @inline(__always)
-  var isWithin: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
+  var isObserved: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
 
   /// What a barrier found no room for, as ``wantRoom(for:)`` says it; 0 = nothing.
   @inline(__always)
@@ -43,7 +44,7 @@ struct LimboBudget {
     var shortage = EngineError.Shortage.limbo(nil)
     var stoppedFor: Int?
     let isTooMuch = { reclaimableBytes > budget }
-    // Again where the reader that the last pass met has gone since: there is nobody to wait for.
+    // If the reader in the way has gone since the pass, another pass may reclaim what it kept.
     for _ in 0..<Self.attempts {
       Collector(state: state).collectAll(while: isTooMuch)
       guard isTooMuch() else { return }
@@ -57,7 +58,7 @@ struct LimboBudget {
     throw .full(shortage)
   }
 
-  /// Where nothing can be reclaimed although no reader is in the way, rings have no room to grow: that many passes find it out.
+  /// If passes reclaim nothing although no reader is in the way, the rings cannot grow. After so many of them the write fails.
   private static let attempts = 4
 
   /// An operation's error, as it is to be thrown. If the operation found no room, the next barrier makes some.

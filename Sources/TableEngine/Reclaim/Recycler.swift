@@ -1,10 +1,10 @@
 /// Gives a put the block of the oldest superseded version, if no reader can come to that version any more. The block's
 /// bits stay set, so the put needs neither a ``FreePass`` nor a search in the bitmaps.
 ///
-/// ``InPlacePass`` says by a stamp which versions may be taken: those up to ``WriterState/recyclableUpTo``. This bound
+/// ``InPlacePass`` says by a stamp which versions may be recycled: those up to ``WriterState/recyclableUpTo``. This bound
 /// holds for ever, since no later reader begins below it, and `reclaimed` was raised as far before.
 ///
-/// ORDER record-head. Recoverer.finishRecycling: the journal names the block, between ``find(code:)`` and ``take(_:)``,
+/// ORDER record-head. Recoverer.finishRecycling: the journal names the block, between ``nextBlock(code:)`` and ``recycle(_:)``,
 /// before the ring's head moves past it. A writer that dies between the two leaves the block named twice. If the head
 /// moved first, the block would be named nowhere, and lost for good.
 /// `Models/transaction.pml`, RECYCLE, checks this with deaths between any two stores.
@@ -17,7 +17,7 @@ struct Recycler {
 
   private var superseded: Ring { state.superseded }
 
-  /// Is the oldest superseded version one that may be taken? A tombstone that is not settled is none: it may still be the newest
+  /// Is the oldest superseded version one that may be recycled? A tombstone that is not settled is none: it may still be the newest
   /// of its key.
   var hasStock: Bool { first(superseded.head) != nil }
 
@@ -46,29 +46,29 @@ struct Recycler {
     fileprivate let bytesPopped: UInt64
   }
 
-  /// The ring's first block for a value, if it is of this size code: the caller's as soon as the journal names it and ``take(_:)``
-  /// was called. Only blocks in slabs, and none of the reserve: tombstones lie there, and a value that took one's place would
+  /// The ring's first block for a value, if it is of this size code: the caller's as soon as the journal names it and ``recycle(_:)``
+  /// was called. May first make up to two blocks of other sizes free that lie before it. Only blocks in slabs, and none of the reserve: tombstones lie there, and a value that took one's place would
   /// never leave it, so that in the end a full table could not remove a key.
   @inline(__always)
-  func find(code: Int) -> Find? {
+  func nextBlock(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
     let head = superseded.head
     guard let block = first(head) else { return nil }
     return block.code == code && _fastPath(block < state.reserveStart)
-      ? found(block, head) : findFurther(block, head, code, before: state.reserveStart, detours: Self.detours)
+      ? found(block, head) : nextFurther(block, head, code, before: state.reserveStart, detours: Self.detours)
   }
 
   /// The same for a tombstone, which may take a block of the reserve. At the head lies the value that an earlier removal superseded, and
   /// behind it nearly always that one's tombstone. Both are looked at before the value's block is made free.
   @inline(__always)
-  func findForTombstone(code: Int) -> Find? {
+  func nextBlockForTombstone(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
     let (head, mask, tail, upTo) = (superseded.head, superseded.mask, superseded.tail, state.recyclableUpTo)
     guard let block = block(head, mask, tail: tail, upTo: upTo) else { return nil }
     if block.code == code { return found(block, head) }
     guard let next = self.block(head &+ 1, mask, tail: tail, upTo: upTo), next.code == code,
       let release = FreePass(state: state).quickRelease(of: block)
-    else { return findFurther(block, head, code, before: BlockRef(raw: .max), detours: Self.detours) }
+    else { return nextFurther(block, head, code, before: BlockRef(raw: .max), detours: Self.detours) }
     let bytesPopped = FreePass(state: state).freeFirst(head, block, release)
     state.journal.save(JournalLayout.supersededHeadAfter, head &+ 1)
     return found(next, head &+ 1, bytesPopped: bytesPopped)
@@ -89,7 +89,7 @@ struct Recycler {
   /// Makes the ring's first block free, which does not fit, and the one behind it if need be.
   /// - Parameter end: behind which no block fits.
   @inline(never)
-  private func findFurther(
+  private func nextFurther(
     _ other: BlockRef, _ otherHead: UInt64, _ code: Int, before end: BlockRef, detours: Int
   ) -> Find? {
     FreePass(state: state).freeFirst(otherHead, other)
@@ -97,12 +97,12 @@ struct Recycler {
     state.journal.save(JournalLayout.supersededHeadAfter, head)
     guard let block = first(head) else { return nil }
     if block.code == code, block < end { return found(block, head) }
-    return detours > 1 ? findFurther(block, head, code, before: end, detours: detours &- 1) : nil
+    return detours > 1 ? nextFurther(block, head, code, before: end, detours: detours &- 1) : nil
   }
 
   /// Moves the ring's head past the found block, which the journal names by now.
   @inline(__always)
-  func take(_ find: Find) {
+  func recycle(_ find: Find) {
     FreePass(state: state).poisonIfAsked(find.block)
     leave(head: find.head, bytesPopped: find.bytesPopped)
     state.work.blocksRecycled &+= 1

@@ -58,7 +58,7 @@ struct Recoverer {
       ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
   }
 
-  /// A writer that died before ``Recycler/take(_:)`` had moved the head of *superseded* left the block there that the
+  /// A writer that died before ``Recycler/recycle(_:)`` had moved the head of *superseded* left the block there that the
   /// journal's last change allocates. It is recognised by that: no other death leaves an allocated block at the head.
   private func finishRecycling() {
     let superseded = state.superseded

@@ -18,7 +18,8 @@ public indirect enum EngineError: Error, Sendable {
     case addressSpace
     /// One barrier's changes: journal or rings are at their limit.
     case barrier
-    /// A stalled reader keeps more than the limbo budget, and the policy refuses writes.
+    /// Readers keep more than the limbo budget. Under `evict` a section or a `get` is in the way, under `wait` the timeout has passed, and under
+    /// `refuse` no snapshot is ended. Named is the reader in the way; nil: it has gone, or there was none and the rings cannot grow.
     case limbo(Holder?)
     /// The table's own capacity, or the file system; but as much as is missing waits to be reclaimed, below the limbo budget. Named
     /// is the reader that keeps it; nil: none does any more, and the next barrier reclaims it.

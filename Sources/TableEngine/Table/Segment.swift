@@ -28,7 +28,7 @@ public final class Segment: Sendable {
   public let features: TableFeatures
   /// This process takes part, and the table is no mirror.
   private let takesWrites: Bool
-  /// Participant of the RCU variant: the reads that need no help from elsewhere.
+  /// Participant of the RCU variant: a thread announces itself in its own slot, and waits for no other.
   @usableFromInline let readsDirectly: Bool
   /// The same, if this process's readers announce themselves by plain stores: the most frequent case.
   @usableFromInline let readsLightly: Bool

@@ -11,7 +11,7 @@ import SharedMemory
 ///                 ^                                   │ in the way, or a reader that is not stalled yet: give W back
 ///                 └────────── sleep, until the deadline ┘
 /// ```
-/// Nearly every barrier ``waitsForWAlone``, and comes in by ``admit(slot:start:timeoutNanoseconds:)``.
+/// Nearly every barrier ``waitsForWAlone``, and comes in by ``admitByWAlone(slot:start:timeoutNanoseconds:)``.
 struct Admission {
   let participant: Segment.Participant
 
@@ -38,10 +38,10 @@ struct Admission {
   /// - Returns: false with W given back, if there is more to wait for after all.
   /// - Throws: as ``admit(_:)``.
   @inline(__always)
-  func admit(slot: Int, start: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
+  func admitByWAlone(slot: Int, start: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
     try participant.acquireWriterLock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
     if isFreeBehindW { return true }
-    return try enter(slot: slot, deadline: start &+ timeoutNanoseconds)
+    return try finishSlowly(slot: slot, deadline: start &+ timeoutNanoseconds)
   }
 
   /// With W owned: is nothing else in the way?
@@ -51,17 +51,17 @@ struct Admission {
     let inTheWay =
       participant.keyLocks.stateWord | TableExclusion(participant: participant).stateWord
       | LimboBudget(state: participant.state).roomWanted
-    return inTheWay == 0 && LimboBudget(state: participant.state).isWithin
+    return inTheWay == 0 && LimboBudget(state: participant.state).isObserved
   }
 
   @inline(never)
-  private func enter(slot: Int, deadline: UInt64) throws(EngineError) -> Bool {
+  private func finishSlowly(slot: Int, deadline: UInt64) throws(EngineError) -> Bool {
     if participant.keyLocks.mayBeAny {
       participant.lock.unlock()
       return false
     }
     do throws(EngineError) {
-      try enterAndReclaim(slot: slot, deadline: deadline)
+      try recoverAndReclaim(slot: slot, deadline: deadline)
       return true
     } catch {
       guard isToWait(for: error) else { throw error }
@@ -75,7 +75,7 @@ struct Admission {
   func admit(_ request: Request) throws(EngineError) {
     if !participant.keyLocks.mayBeAny, !request.reach.locksKeys {
       do throws(EngineError) {
-        if try admitPastNoKeyLock(request) { return }
+        if try admitIfNoKeyIsLocked(request) { return }
       } catch {
         guard isToWait(for: error) else { throw error }
       }
@@ -84,14 +84,14 @@ struct Admission {
   }
 
   /// - Returns: false with W given back, if keys are locked after all.
-  private func admitPastNoKeyLock(_ request: Request) throws(EngineError) -> Bool {
+  private func admitIfNoKeyIsLocked(_ request: Request) throws(EngineError) -> Bool {
     try participant.acquireWriterLock(
       slot: request.slot, timeoutNanoseconds: request.timeoutNanoseconds, now: request.start)
     guard !participant.keyLocks.mayBeAny else {
       participant.lock.unlock()
       return false
     }
-    try enterWithinBudget(request)
+    try finish(request)
     return true
   }
 
@@ -103,17 +103,17 @@ struct Admission {
     guard participant.state.variant == .rcu, !participant.keyLocks.mayBeAny,
       participant.acquireWriterLockAtOnce(slot: slot, now: now)
     else { return false }
-    return isFreeBehindW || enterAtOnce(slot: slot)
+    return isFreeBehindW || finishAtOnce(slot: slot)
   }
 
   @inline(never)
-  private func enterAtOnce(slot: Int) -> Bool {
+  private func finishAtOnce(slot: Int) -> Bool {
     guard !participant.keyLocks.mayBeAny else {
       participant.lock.unlock()
       return false
     }
     let request = Request(slot: slot, reach: .table, start: 0, timeoutNanoseconds: 0)
-    do throws(EngineError) { try enterWithinBudget(request) } catch { return false }
+    do throws(EngineError) { try finish(request) } catch { return false }
     return true
   }
 
@@ -122,7 +122,7 @@ struct Admission {
   /// - Throws: `damaged`, with nothing owned.
   func lockKeysAtOnce(_ request: Request) throws(EngineError) -> Bool {
     guard participant.acquireWriterLockAtOnce(slot: request.slot, now: request.start) else { return false }
-    try enterToLockKeys(slot: request.slot)
+    try prepareToLockKeys(slot: request.slot)
     var keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)!
     guard participant.keyLocks.grant(&keyLock) else {
       // `grant` has stored the request in the slot as one that waits: take that back.
@@ -137,8 +137,9 @@ struct Admission {
   ///
   /// What a barrier of keys finds it keeps without a pin: nothing of its keys is moved while they are locked. A process that died while it moved an
   /// entry has left a copy, which readers find until the next barrier of the table undoes that, and whose block is reused then. So it is undone
-  /// before. In the rwlock variant, where that waits for readers, a reader that finds it half done undoes it: the barrier's first look.
-  private func enterToLockKeys(slot: Int) throws(EngineError) {
+  /// before. In the rwlock variant the undoing has to wait for readers, so it is left to the first read of this barrier: that finds `wseq` odd, and
+  /// recovers (``RWExclusion/enterShared(slot:timeoutNanoseconds:)``).
+  private func prepareToLockKeys(slot: Int) throws(EngineError) {
     let exclusion = TableExclusion(participant: participant)
     do throws(EngineError) {
       if participant.state.variant == .rcu, !exclusion.isOpen { try exclusion.enter(slot: slot, 0) }
@@ -150,14 +151,14 @@ struct Admission {
   }
 
   /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
-  private func enterWithinBudget(_ request: Request) throws(EngineError) {
-    if !TableExclusion(participant: participant).isOpen || !LimboBudget(state: participant.state).isKept {
-      try enterAndReclaim(slot: request.slot, deadline: request.deadline)
+  private func finish(_ request: Request) throws(EngineError) {
+    if !TableExclusion(participant: participant).isOpen || !LimboBudget(state: participant.state).needsNoWork {
+      try recoverAndReclaim(slot: request.slot, deadline: request.deadline)
     }
   }
 
   @inline(never)
-  private func enterAndReclaim(slot: Int, deadline: UInt64) throws(EngineError) {
+  private func recoverAndReclaim(slot: Int, deadline: UInt64) throws(EngineError) {
     do throws(EngineError) {
       try TableExclusion(participant: participant).enter(slot: slot, deadline)
       try LimboBudget(state: participant.state).enforce()
@@ -242,7 +243,7 @@ struct Admission {
   private func attempt(_ attempts: inout Attempts) throws(EngineError) -> Delay? {
     let request = attempts.request
     try lock(attempts)
-    if request.reach.locksKeys { try enterToLockKeys(slot: request.slot) }
+    if request.reach.locksKeys { try prepareToLockKeys(slot: request.slot) }
     if participant.keyLocks.mayBeAny || request.reach.locksKeys {
       if attempts.keyLock == nil {
         attempts.keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)
@@ -254,7 +255,7 @@ struct Admission {
     }
     if request.reach.locksKeys { return nil }
     do throws(EngineError) {
-      try enterWithinBudget(request)
+      try finish(request)
       return nil
     } catch {
       guard isToWait(for: error) else { throw error }

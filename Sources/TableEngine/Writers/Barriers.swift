@@ -68,7 +68,9 @@ struct Barriers {
     let start = HostClock.coarseNanoseconds
     try segment.checkLinked(participant, now: start)
     let slot = unsafe Int(record.pointee.slotIndex)
-    if try Admission(participant: participant).admit(slot: slot, start: start, timeoutNanoseconds: timeoutNanoseconds) {
+    if try Admission(participant: participant).admitByWAlone(
+      slot: slot, start: start, timeoutNanoseconds: timeoutNanoseconds)
+    {
       return unsafe (record, timeoutNanoseconds)
     }
     let waited = HostClock.monotonicNanoseconds &- start

@@ -33,7 +33,8 @@ struct KeyLocks {
 
   /// How long to sleep at most before looking for dead threads: a dead thread wakes no waiter.
   private static let sliceNanoseconds: UInt64 = 20_000_000
-  /// For how long others wait for a waiter that could go on: as long as a thread that may have lost its processor is given elsewhere.
+  /// For how long others wait for a waiter that could go on. One that lost its processor may come later than this: then it was put aside, and
+  /// takes its place again with its old stamp.
   private static let patienceNanoseconds: UInt64 = 100_000_000
 
   // MARK: - State

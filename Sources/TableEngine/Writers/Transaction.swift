@@ -258,7 +258,7 @@ struct Transaction {
   /// A block for a value of a key.
   @inline(__always)
   private func take(code: Int, for location: Location) throws(EngineError) -> BlockRef {
-    if let find = Recycler(state: state).find(code: code) {
+    if let find = Recycler(state: state).nextBlock(code: code) {
       return record(find, .allocate, location.place, location.word)
     }
     let block = try findBlock(code: code, for: .anything, replacing: BucketWord.offset(location.word))
@@ -268,7 +268,7 @@ struct Transaction {
   /// A block for a tombstone.
   @inline(__always)
   private func takeForTombstone(code: Int, _ place: Int, _ word: UInt64) throws(EngineError) -> BlockRef {
-    if let find = Recycler(state: state).findForTombstone(code: code) {
+    if let find = Recycler(state: state).nextBlockForTombstone(code: code) {
       return record(find, .allocateTombstone, place, word)
     }
     let block = try findBlock(code: code, for: .tombstone, replacing: BucketWord.offset(word))
@@ -280,7 +280,7 @@ struct Transaction {
   @inline(__always)
   private func record(_ find: Recycler.Find, _ kind: Journal.Kind, _ place: Int, _ word: UInt64) -> BlockRef {
     journal.appendChange(kind, of: find.block, at: place, replacing: word)
-    Recycler(state: state).take(find)
+    Recycler(state: state).recycle(find)
     state.keyRecords &+= 2
     return find.block
   }

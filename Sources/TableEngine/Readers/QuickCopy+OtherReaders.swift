@@ -2,24 +2,24 @@ public import CShims
 public import SharedMemory
 public import Synchronization
 
-/// The quick copy for readers that need more than a plain store against a writer: participants in the rwlock variant,
-/// observers in the RCU variant, and participants there to whose process membarrier does not reach. All return as
-/// ``copyQuickly(_:_:to:_:)`` does.
+/// The quick copy for all readers but the most frequent one, which announces itself by a plain store: participants in the
+/// rwlock variant, observers in the RCU variant, and participants there to whose process membarrier does not reach. All
+/// return as ``copyQuickly(_:_:to:_:)`` does.
 extension Segment {
-  /// A copy of a value of this type (nil: of any).
+  /// A copy of a value of this type (nil: of any) for one of these readers.
   @inlinable @inline(__always)
-  func copyWatched(
+  func copyForOtherReader(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     observesVersions
       ? unsafe copyObserved(key, keyLength, type: type, to: target, capacity)
-      : unsafe copyBarred(key, keyLength, type: type, to: target, capacity)
+      : unsafe copyAsParticipant(key, keyLength, type: type, to: target, capacity)
   }
 
   /// A participant's copy with an announcement that costs a locked instruction or more: an exchange in the RCU variant,
   /// the gate in the rwlock variant. For an observer it is undecided.
   @usableFromInline @inline(never)
-  func copyBarred(
+  func copyAsParticipant(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     readsDirectly
@@ -50,7 +50,7 @@ extension Segment {
     return length
   }
 
-  /// The same wherever the key lies, and for values behind padding: one key in fifty is not the first of its tag in its
+  /// A participant's copy wherever the key lies, and of values behind padding: one key in fifty is not the first of its tag in its
   /// home bucket. To pass the gate a second time, for the general read, would cost more than this look.
   @inline(never)
   private func copyFurther(
@@ -78,9 +78,9 @@ extension Segment {
       return QuickCopy.undecided
     }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    let length = unsafe copyChecked(key, keyLength, hash: hash, type: type, to: target, capacity)
+    let length = unsafe copyValidated(key, keyLength, hash: hash, type: type, to: target, capacity)
     if length != QuickCopy.undecided { return length }
-    return unsafe copyWalked(key, keyLength, type: type, to: target, capacity)
+    return unsafe copyByObserverLookup(key, keyLength, type: type, to: target, capacity)
   }
 
   /// Every offset and length is checked before it is followed (G8), and what was copied is thrown away if its memory may
@@ -88,7 +88,7 @@ extension Segment {
   ///
   /// Offsets have 48 bits and lengths 32: no sum of them overflows.
   @inlinable @inline(__always)
-  func copyChecked(
+  func copyValidated(
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, type: UInt8?, to target: UnsafeMutableRawPointer,
     _ capacity: Int
   ) -> Int {
@@ -127,7 +127,7 @@ extension Segment {
     guard root.isNode else { return Self.aligned(root.offset) }
     let bits = root.bits
     guard bits > 0, bits <= SubTable.maximumDepth &- DataLayout.rootBits, root.offset & 7 == 0,
-      root.offset &+ (8 &<< bits) <= limit
+      root.offset &+ root.nodeByteCount <= limit
     else { return nil }
     let word = DirectoryWord(data.loadAcquire(root.place(ofHash: hash)))
     return word.isNode ? nil : Self.aligned(word.offset)
@@ -138,10 +138,10 @@ extension Segment {
   @inlinable @inline(__always)
   static func aligned(_ offset: Int) -> Int { offset & ~15 }
 
-  /// The same for a key that is not the first of its tag in its home bucket, or has a newer version in flight, or lies
+  /// An observer's copy for a key that is not the first of its tag in its home bucket, or has a newer version in flight, or lies
   /// beyond what was known of the object's size; and for values behind padding.
   @usableFromInline @inline(never)
-  func copyWalked(
+  func copyByObserverLookup(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     let key = unsafe UnsafeRawBufferPointer(start: key, count: keyLength)
