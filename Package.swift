@@ -250,7 +250,9 @@ let tests: [Target] = [
   // `Guarded` and its accessors.
   .testTarget(
     name: "AccessTests",
-    dependencies: ["TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    dependencies: [
+      "SharedTable", "SharedTableFoundation", "TableEngine", "TableTestSupport", "TestSupport", "table-worker",
+    ],
     swiftSettings: testSettings),
   // The trait that gives tests tables.
   .testTarget(
@@ -267,7 +269,10 @@ let tests: [Target] = [
   // Barrier queues and operations.
   .testTarget(
     name: "QueueTests",
-    dependencies: ["SharedTable", "SharedTableOperations", "TableTestSupport", "TestSupport", "table-worker"],
+    dependencies: [
+      "SharedTable", "SharedTableFoundation", "SharedTableOperations", "TableTestSupport", "TestSupport",
+      "table-worker",
+    ],
     swiftSettings: testSettings),
   // The pages of the documentation: what they show is compiled, and does what they say.
   .testTarget(

@@ -18,6 +18,18 @@ extension Table {
       key, bytes: [UInt8](encoder.encode(value)), type: .json, expires: expires, if: condition, timeout: timeout)
   }
 
+  /// Stores a value as JSON of the type `json`; see the form that blocks. The task encodes the value itself, and suspends where that form blocks.
+  /// - Returns: whether the condition held and the value was stored.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began.
+  @discardableResult
+  nonisolated(nonsending) public func set(
+    _ key: some TableKey & Sendable, codable value: some Encodable, expires: Expiration = .never,
+    if condition: Condition = .always, encoder: JSONEncoder = JSONEncoder(), timeout: Duration? = nil
+  ) async throws -> Bool {
+    try await set(
+      key, bytes: [UInt8](encoder.encode(value)), type: .json, expires: expires, if: condition, timeout: timeout)
+  }
+
   /// The value of a key, decoded from JSON after the read; nil if absent or expired. Waits as `get(_:as:)` does.
   /// - Throws: what the decoder throws; `typeMismatch` if the value is no `json`; what else `get(_:as:)` throws.
   public func get<T: Decodable>(

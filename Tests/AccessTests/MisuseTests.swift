@@ -319,6 +319,12 @@ import Testing
       private func use(_ t: Table) async throws { try ⟨|await ⟩t.set("k", 1) }
       """),
     Misuse(
+      "a blocking write in a task: t.set('k', codable: [1])", "is 'async' but is not marked with 'await'",
+      """
+      import SharedTableFoundation
+      private func use(_ t: Table) async throws { try ⟨|await ⟩t.set("k", codable: [1]) }
+      """),
+    Misuse(
       "a blocking write in a task: t.increment('k')", "is 'async' but is not marked with 'await'",
       """
       private func use(_ t: Table) async throws { try ⟨|await ⟩t.increment("k") }

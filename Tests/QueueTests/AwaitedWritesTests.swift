@@ -1,4 +1,5 @@
 import SharedTable
+import SharedTableFoundation
 import TableTestSupport
 import TestSupport
 import Testing
@@ -17,6 +18,7 @@ import Testing
     let cache = try SharedCache<String, Int>("cache", in: table, limit: .entries(100))
     return [
       { _ = try await table.set("key", 1, timeout: long) },
+      { _ = try await table.set("coded", codable: [1], timeout: long) },
       { _ = try await table.increment("number", timeout: long) },
       { _ = try await table.barrier(timeout: long) { tx in try tx.increment("barriers") } },
       { _ = try await table.barrier(keys: ["keyed"], timeout: long) { tx in try tx.increment("keyed") } },
@@ -50,6 +52,7 @@ import Testing
         try await group.waitForAll()
       }
       try holder.join()
+      #expect(try table.get("coded", codable: [Int].self) == [1])
       #expect(try table.get("number") == 4)
       #expect(try table.get("barriers") == 4)
       #expect(try table.get("keyed") == 4)
