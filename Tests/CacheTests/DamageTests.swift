@@ -122,6 +122,33 @@ import Testing
     #expect(try table.checkCollections() == ["cache 'c': an element without its line"])
   }
 
+  /// As a process leaves them that stores harmful bytes: a sentence for each line would take more memory than the table.
+  @Test func linesThatAreAllWrongAreCounted() throws {
+    let table = try Table.temporary()
+    let cache = try StringCache("c", in: table, limit: .entries(3000))
+    for index in 0..<3000 { try cache.set("k\(index)", "v") }
+    let pages = try table.read { view in try view.keys(prefix: "c#r").count }
+    #expect(pages > 20)
+    // The line is right on one page at most.
+    let line: [UInt64] = [7, 0, 1, 0]
+    let lines = Array(repeating: line, count: 500).joined().map { $0 }
+    for page in 0..<pages {
+      try table.barrier { tx throws in
+        try lines.withUnsafeBytes { try tx.set("c#r\(page)", bytes: $0, type: .bytes) }
+      }
+    }
+    let problems = try problems(table)
+    #expect(problems.count < 20)
+    let misplaced = problems.filter { $0.hasPrefix("a line of another page is on page ") }
+    #expect(misplaced.count == 8 && misplaced.allSatisfy { $0.hasSuffix(" (500 times)") })
+    // The line's own page is among the first eight, or is not.
+    let rest = [pages - 8, pages - 9].map { "and \($0) more of this kind" }
+    #expect(problems.contains { rest.contains($0) }, "\(problems)")
+    #expect(problems.contains("two lines of one key (\(500 * pages - 1) times)"))
+    #expect(problems.contains("a line without its element (\(500 * pages) times)"))
+    #expect(try table.checkCollections().count == problems.count - 1)
+  }
+
   /// A ledger that is made anew counts bytes where the elements were stored at a cost of their own: it evicts most of them, for which
   /// a full table has no room in one barrier.
   @Test func aLedgerIsMadeAnewInAFullTable() throws {

@@ -18,6 +18,9 @@ private struct CacheCheck {
   private let reportsLinesWithoutElement: Bool
   /// The hashes that the lines name which were looked at.
   private var listed: Set<UInt64> = []
+  /// How many of these lines name a key that a line before them names, and how many a key without an element.
+  private var (repeated, elementless) = (0, 0)
+  private var misplaced = FirstProblems()
   /// What these lines cost.
   private var cost: UInt64 = 0
   private var count: UInt64 = 0
@@ -41,7 +44,12 @@ private struct CacheCheck {
     if head.seed != view.table.segment.hashSeed { return [] }
     var check = CacheCheck(names, head, elements, reportsLinesWithoutElement)
     if try check.lookAtPages(view) { try check.compareSums(view) }
-    return check.problems
+    return check.problems + check.misplaced.all + counted("two lines of one key", check.repeated)
+      + counted("a line without its element", check.elementless)
+  }
+
+  private static func counted(_ sentence: String, _ times: Int) -> [String] {
+    times == 0 ? [] : [times == 1 ? sentence : "\(sentence) (\(times) times)"]
   }
 
   private static func elements(_ names: CacheKeys, _ view: borrowing ReadView) throws -> Set<UInt64> {
@@ -60,7 +68,7 @@ private struct CacheCheck {
     for index in 0..<head.pageCount {
       let found = try names.withPage(index) { key throws(TableError) in try view.find(key) }
       if let found, let page = unsafe CachePage(found.value) {
-        for line in 0..<page.count { look(at: page[line], onPage: index, now) }
+        look(at: page, index, now)
         continue
       }
       problems.append("page \(index) is missing or cannot be right")
@@ -74,14 +82,17 @@ private struct CacheCheck {
     return true
   }
 
-  private mutating func look(at line: CachePage.Line, onPage index: Int, _ now: UInt64) {
-    if CacheHead.page(line.hash, of: head.pageCount) != index { problems.append("a line is on page \(index)") }
-    if !listed.insert(line.hash).inserted { problems.append("two lines of one key") }
-    if reportsLinesWithoutElement, !elements.contains(line.hash), !line.hasExpired(at: now) {
-      problems.append("a line without its element")
+  private mutating func look(at page: CachePage, _ index: Int, _ now: UInt64) {
+    var strangers = 0
+    for number in 0..<page.count {
+      let line = page[number]
+      if CacheHead.page(line.hash, of: head.pageCount) != index { strangers += 1 }
+      if !listed.insert(line.hash).inserted { repeated += 1 }
+      if reportsLinesWithoutElement, !elements.contains(line.hash), !line.hasExpired(at: now) { elementless += 1 }
+      cost = cost &+ line.cost
+      count += 1
     }
-    cost = cost &+ line.cost
-    count += 1
+    for sentence in Self.counted("a line of another page is on page \(index)", strangers) { misplaced.add(sentence) }
   }
 
   private mutating func compareSums(_ view: borrowing ReadView) throws {

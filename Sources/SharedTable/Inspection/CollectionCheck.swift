@@ -26,7 +26,7 @@ struct CollectionCheck {
       problems += found.map { "collection '\(String.printable(name))': \($0)" }
     }
     for name in check.caches.sorted() {
-      let found = CollectionKeys.isName(name) ? try Self.problems(ofCache: name, view) : [Self.noName]
+      let found = CollectionKeys.isName(name) ? try view.cacheProblems(name) : [Self.noName]
       problems += found.map { "cache '\(name.printable)': \($0)" }
     }
     problems += check.headless.map(String.printable).sorted().map {
@@ -81,15 +81,6 @@ struct CollectionCheck {
   static func number(_ bytes: some Collection<UInt8>) -> Int? {
     let text = String(decoding: bytes, as: UTF8.self)
     return Int(text).flatMap { $0 >= 0 && String($0) == text ? $0 : nil }
-  }
-
-  private static func problems(ofCache name: String, _ view: borrowing ReadView) throws -> [String] {
-    counted(try view.cacheProblems(name))
-  }
-
-  /// The same sentence once, with how often.
-  private static func counted(_ problems: [String]) -> [String] {
-    Dictionary(grouping: problems) { $0 }.map { $1.count == 1 ? $0 : "\($0) (\($1.count) times)" }.sorted()
   }
 
   /// The first few of what may be a million.
