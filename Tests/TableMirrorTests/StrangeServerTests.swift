@@ -119,6 +119,41 @@ import Testing
     }
   }
 
+  /// The write before it has more time, and no answer.
+  @Test func aWriteWhoseTimeIsOverBeforeItsTurnIsNotWritten() async throws {
+    try await withMirror { fixture, path in
+      let table = fixture.table
+      let listener = try ScriptedSocket.listen(at: path)
+      let ended = Counter()
+      let first = Task {
+        defer { ended.increment() }
+        return await error { try await table.upstream.set("first", "1", timeout: .seconds(30)) }
+      }
+      var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+      #expect(await comesTrue { poll(&waiting, 1, 0) == 1 })
+      let late = await error { try await table.upstream.set("late", "1", timeout: .milliseconds(50)) }
+      #expect(late?.code == .timedOut && late?.message.contains("nothing was written") == true)
+      let body = Counter()
+      let never = await error {
+        try await table.upstream.transaction(timeout: .zero) { tx in
+          body.increment()
+          try tx.set("never", "1")
+        }
+      }
+      #expect(never?.code == .timedOut && body.value == 0)
+      // Neither of them waited for the first.
+      #expect(ended.value == 0)
+      let connection = accept(listener, nil, nil)
+      #expect(poll(&waiting, 1, 0) == 0)
+      unlink(path)
+      close(listener)
+      close(connection)
+      #expect(await first.value?.code == .upstreamAway)
+      // The queue goes on without them.
+      #expect(await error { try await table.upstream.set("next", "1") }?.code == .upstreamAway)
+    }
+  }
+
   /// Somebody who may write to the directory, or into the table, is nobody to write to.
   @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to become other users"))
   func aStrangerAtTheSocketIsSentNothing() async throws {

@@ -1,5 +1,8 @@
+import Dispatch
+
 /// The same writes for asynchronous code: the task suspends, and a thread of the library's waits. A process has one of them under way for
-/// each handle of a table, as a host has one for each table; further ones wait for their turn, and the time counts.
+/// each handle of a table, as a host has one for each table; further ones wait for their turn, and the time counts. A write whose time is over
+/// before its turn throws `timedOut`, and nothing was written.
 ///
 /// A task that is cancelled before its write began gets `CancellationError`; what has begun runs to its end.
 extension Table.Upstream {
@@ -48,8 +51,35 @@ extension Table.Upstream {
     try Task.checkCancellation()
     let (table, deadline) = (table, Deadline(table.nanoseconds(timeout)))
     let queue = try table.upstreamQueue()
-    return try await queue.perform(
-      Job(queue, resultOf: { WorkValue.of(try body(try UpstreamCall(table, until: deadline))) }))
+    // Where nobody would run the job, Dispatch would not ring either.
+    try queue.checkAsynchrony()
+    let job = Job(queue, resultOf: { WorkValue.of(try body(try UpstreamCall(table, until: deadline))) })
+    let alarm = queue.alarm(job, at: deadline)
+    defer { alarm.cancel() }
+    return try await queue.perform(job)
+  }
+}
+
+extension BarrierQueue {
+  private static let clock = DispatchQueue(label: "SharedTable.upstreamClock")
+
+  /// Ends a job at the deadline with `timedOut`, if it has not begun by then.
+  /// - Returns: to be cancelled by the caller: until then Dispatch keeps it.
+  fileprivate func alarm(_ job: Job, at deadline: Deadline) -> any DispatchSourceTimer {
+    let alarm = DispatchSource.makeTimerSource(queue: Self.clock)
+    // Weakly: with the queue it would keep the table, for some moments after the call has returned.
+    alarm.setEventHandler { [weak self, weak job] in
+      guard let self, let job, job.claim() else { return }
+      _ = withOrder { $0.withdraw(job) }
+      job.fail(
+        TableError(
+          .timedOut, table: table.name,
+          "other writes by this handle to the store took all of the time; nothing was written, try again or allow more time"
+        ))
+    }
+    alarm.schedule(deadline: deadline.dispatchTime)
+    alarm.activate()
+    return alarm
   }
 }
 
