@@ -179,6 +179,12 @@ import Testing
     #expect(Witness.strays.load(ordering: .relaxed) == 0)
   }
 
+  @Test func inAForkedChildItHasEnded() throws {
+    try withSmallTable(.rcu) { table in
+      try worker(table).ask("fork-source 200", expecting: #"["true true"], here false"#)
+    }
+  }
+
   @Test func withoutItsLastReferenceItIsGoneAlsoWhileChangesCome() throws {
     try withSmallTable(.rcu) { table in
       weak var left: TableChangeSource?

@@ -267,6 +267,11 @@ extension Visits {
     }
   }
 
+  /// The parent's job has no table either: the child is told of the fork, and asks nobody for the parent's reason.
+  @Test func aChildThatIsForkedInAJobWithoutTheTableIsToldSo() throws {
+    try withTable(.rcu) { table throws in try worker(table).ask("host-fork-inside", expecting: "error forked") }
+  }
+
   @Test(arguments: Table.Variant.allCases) func processesLoseNothing(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let workers = try (0..<2).map { _ in try worker(table) }

@@ -1,4 +1,5 @@
 public import Dispatch
+import SharedMemory
 import Synchronization
 
 extension Table {
@@ -28,7 +29,8 @@ extension Table {
 /// source.activate()
 /// ```
 /// Handlers run one at a time, whatever the queue, each change in its turn. While it is suspended the changes wait in
-/// the table's log, as long as that lasts. All methods may be called from any thread, and none blocks.
+/// the table's log, as long as that lasts. All methods may be called from any thread, and none blocks. In a child made by `fork()` the parent's
+/// source has ended, and its methods do nothing; make a new one of a table that was opened again.
 public final class TableChangeSource: Sendable {
   private enum Phase {
     /// Nothing under way: not activated, or suspended.
@@ -56,6 +58,8 @@ public final class TableChangeSource: Sendable {
   }
 
   private let queue: DispatchQueue
+  private let forkGeneration = ForkGeneration()
+  /// Not taken in a child made by fork(), where another thread of the parent may have held it: Swift's mutex ends the process then.
   private let state = Mutex(State())
   /// Used by the one run of ``drain()`` that there is at a time.
   private let feed: Mutex<ChangeFeed>
@@ -81,6 +85,7 @@ public final class TableChangeSource: Sendable {
   private func replace<Handler: Sendable>(
     _ place: WritableKeyPath<State, Handler?> & Sendable, by handler: Handler
   ) {
+    guard forkGeneration.isOfThisProcess else { return }
     let old = state.withLock { state in
       let old = state[keyPath: place]
       if state.phase != .ended { state[keyPath: place] = handler }
@@ -91,12 +96,14 @@ public final class TableChangeSource: Sendable {
 
   /// Begins to call the handler. Once; afterwards it has no effect.
   public func activate() {
+    guard forkGeneration.isOfThisProcess else { return }
     state.withLock { $0.isActive = true }
     run()
   }
 
   /// Undoes one ``suspend()``; where there is none to undo, the same as ``activate()``.
   public func resume() {
+    guard forkGeneration.isOfThisProcess else { return }
     state.withLock { state in
       if state.suspensions > 0 { state.suspensions -= 1 } else { state.isActive = true }
     }
@@ -104,10 +111,14 @@ public final class TableChangeSource: Sendable {
   }
 
   /// Calls no handler any more, after the one that may be running, until ``resume()`` was called as often.
-  public func suspend() { state.withLock { $0.suspensions += 1 } }
+  public func suspend() {
+    guard forkGeneration.isOfThisProcess else { return }
+    state.withLock { $0.suspensions += 1 }
+  }
 
   /// Ends it; the cancel handler is called on the queue, also while it is suspended. Changes not told yet are not told.
   public func cancel() {
+    guard forkGeneration.isOfThisProcess else { return }
     let watch = state.withLock { state in
       state.isCancelled = true
       if state.phase != .ended { state.cancelled = self }
@@ -118,7 +129,7 @@ public final class TableChangeSource: Sendable {
   }
 
   /// Whether it was cancelled, or has ended by itself.
-  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  public var isCancelled: Bool { !forkGeneration.isOfThisProcess || state.withLock { $0.isCancelled } }
 
   // MARK: -
 

@@ -130,8 +130,10 @@ public final class HostExecutor: SerialExecutor {
 
   @usableFromInline
   func checkInBarrier() throws(TableError) {
-    if isOutsider, let failure = childJobs.failure ?? isolation.withLock(\.failure) { throw failure }
+    if isOutsider, let failure = childJobs.failure { throw failure }
+    // Before the lock: another thread may have held it as this process was forked.
     guard queue.segment.with({ $0.isOfThisProcess }) else { throw table.named(.forked) }
+    if isOutsider, let failure = isolation.withLock(\.failure) { throw failure }
     guard queue.segment.with({ $0.isInWholeBarrier }) else {
       throw TableError(
         .invalid, table: table.name,
@@ -146,7 +148,8 @@ public final class HostExecutor: SerialExecutor {
   func runOutside(_ error: TableError, _ body: () -> Void) {
     while !beginOutside(error) { usleep(1000) }
     runAsOutsider(body)
-    isolation.withLock { $0.failure = nil }
+    // The child that a job has made, and that returns from it, leaves the lock alone: another thread may have held it at the fork.
+    if table.isOfThisProcess { isolation.withLock { $0.failure = nil } }
   }
 
   private func beginOutside(_ error: TableError) -> Bool {

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SharedMemory
 import SharedTable
@@ -49,9 +50,50 @@ func answerEvents(_ words: [String]) throws -> String? {
         return "\(watcherThreads())"
       }
     }
+  case "fork-source": return forkedBesideSourceUsers(Int(words[1])!)
   case "fork-wait": return forked { outcome { "\(try table.waitForCommit(after: 0))" } }
   default: return nil
   }
+}
+
+/// Children that are forked while another thread uses a source use it, too.
+private func forkedBesideSourceUsers(_ count: Int) -> String {
+  let source = table.makeChangeSource(queue: DispatchQueue(label: "source"))
+  source.setEventHandler { _ in }
+  // Once before, and not first beside a fork: Swift's runtime makes a type at its first use, under a lock of its own.
+  func use() -> String {
+    source.setEventHandler { _ in }
+    source.setCancelHandler { _ in }
+    source.suspend()
+    source.resume()
+    return "\(source.isCancelled)"
+  }
+  _ = use()
+  let isOver = Atomic(false)
+  let begun = FutexFlag()
+  let user = TestThread {
+    begun.raise()
+    while !isOver.load(ordering: .relaxed) { _ = source.isCancelled }
+  }
+  begun.wait()
+  defer {
+    isOver.store(true, ordering: .relaxed)
+    try? user.join()
+  }
+  var answers: Set<String> = []
+  for _ in 0..<count {
+    let answer = forked {
+      // In case that it waits for ever.
+      alarm(60)
+      let before = use()
+      source.activate()
+      source.cancel()
+      return "\(before) \(source.isCancelled)"
+    }
+    if answer == "child died" { return answer }
+    answers.insert(answer)
+  }
+  return "\(answers.sorted()), here \(source.isCancelled)"
 }
 
 final class Watchers: @unchecked Sendable {

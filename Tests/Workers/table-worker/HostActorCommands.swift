@@ -24,6 +24,13 @@ private actor Twins: HostActor {
     try second.set(before + 1)
     return wereEqual
   }
+
+  func readInChild() -> String {
+    forked {
+      alarm(60)
+      return outcome { "\(try first.value)" }
+    }
+  }
 }
 
 private final class Failures: Sendable {
@@ -97,6 +104,18 @@ func hostActorAnswer(_ words: [String]) throws -> String? {
       Task { @Everywhere in notes.add("1") }
       return notes.all.joined()
     }
+  // host-fork-inside: in a child that a job without the table made, that job reads its state.
+  case "host-fork-inside":
+    opened = try Table.open(table.name, access: .observer)
+    let twins = try Twins()
+    let done = DispatchSemaphore(value: 0)
+    let said = Failures()
+    Task {
+      said.add(await twins.readInChild())
+      done.signal()
+    }
+    done.wait()
+    return said.first!
   default: return nil
   }
 }
