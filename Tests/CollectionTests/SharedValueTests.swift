@@ -278,9 +278,9 @@ import Testing
       let number = try SharedValue("n", in: table, default: 0)
       let counter = try SharedCounter("n", in: table)
       let changes: [() throws -> Void] = [
-        { try number.mutate { $0 += 1 } }, { _ = try number.exchange(7) },
+        { try number.mutate { $0 += 1 } }, { try number.exchange(7) },
         { try number.compareExchange(expected: 1, desired: 7) }, { try number.increment() }, { try number += 1 },
-        { try number -= 1 }, { try counter.increment() }, { _ = try counter.reset() },
+        { try number -= 1 }, { try counter.increment() }, { try counter.reset() },
         { try table.barrier { tx in try number.mutate(in: &tx) { $0 += 1 } } },
         { try table.barrier { tx in _ = try counter.increment(in: &tx) } },
       ]
@@ -318,12 +318,12 @@ import Testing
     let number = try SharedValue("n", in: table, default: 0)
     try await table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))
     try await number.mutate { $0 += 1 }
-    _ = try await number.exchange(7)
+    try await number.exchange(7)
     try await number.compareExchange(expected: 7, desired: 8)
     try await number.increment()
     try await number += 1
     try await number -= 1
-    _ = try await SharedCounter("n", in: table).reset()
+    try await SharedCounter("n", in: table).reset()
     #expect(try table.entry(forKey: "n")?.expiry == expiry)
     try await number.set(2)
     #expect(try table.entry(forKey: "n")?.expiry == nil)

@@ -48,9 +48,11 @@ public struct SharedCounter: Sendable {
   }
 
   /// Sets the count to 0 and returns what it was, in one barrier: nothing is counted twice or not at all.
+  @discardableResult
   public func reset(timeout: Duration? = nil) throws(TableError) -> Int { try number.exchange(0, timeout: timeout) }
 
   /// Sets the count to 0 as part of a barrier, and returns what it was; throws what the transaction throws.
+  @discardableResult
   public func reset(in tx: inout Transaction) throws(TableError) -> Int {
     try number.exchange(0, in: &tx)
   }
@@ -67,6 +69,7 @@ extension SharedCounter {
   }
 
   /// Sets the count to 0 and returns what it was, in one barrier: nothing is counted twice or not at all.
+  @discardableResult
   nonisolated(nonsending) public func reset(timeout: Duration? = nil) async throws -> Int {
     try await number.exchange(0, timeout: timeout)
   }

@@ -24,6 +24,7 @@ extension SharedValue {
   }
 
   /// Replaces the value and returns the one before, in one barrier.
+  @discardableResult
   nonisolated(nonsending) public func exchange(_ value: Value, timeout: Duration? = nil) async throws -> Value {
     try await awaitBarrier(timeout) { tx in try exchange(value, in: &tx) }
   }

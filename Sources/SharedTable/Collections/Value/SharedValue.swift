@@ -141,12 +141,14 @@ extension SharedValue {
   }
 
   /// Replaces the value and returns the one before, in one barrier.
+  @discardableResult
   @inlinable
   public func exchange(_ value: Value, timeout: Duration? = nil) throws(TableError) -> Value {
     try withBarrier(timeout) { tx throws(TableError) in try exchange(value, in: &tx) }
   }
 
   /// Replaces the value as part of a barrier and returns the one before; throws what the transaction throws.
+  @discardableResult
   @inlinable
   public func exchange(_ value: Value, in tx: inout Transaction) throws(TableError) -> Value {
     let (original, expires) = try look(in: tx)
