@@ -1,7 +1,7 @@
 /// A value of which there is one on the host: the first caller that asks makes it, in whatever process, and all get the same.
 ///
 /// ```swift
-/// let salt = SharedOnce<Int>("salt", in: table)
+/// let salt = try SharedOnce<Int>("salt", in: table)
 /// let value = try salt.value { Int.random(in: 0 ... .max) }
 /// ```
 /// The initialiser runs outside any section and may take its time. If it throws, its caller gets the error and the

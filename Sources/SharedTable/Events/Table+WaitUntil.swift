@@ -10,7 +10,7 @@ extension Table {
   /// Blocks the calling thread; `predicate` runs on it, outside of any section.
   /// - Parameters:
   ///   - timeout: for all of it; nil = the table's.
-  ///   - key: the element's.
+  ///   - key: the value's.
   ///   - predicate: says whether the value is what one waits for.
   ///   - type: of the value.
   /// - Throws: what `predicate` throws; `timedOut`; `typeMismatch`; `wouldDeadlock` inside a section of this table on this

@@ -83,7 +83,8 @@ extension Table {
   /// - Parameters:
   ///   - timeout: for the wait, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.
-  /// - Throws: what `body` and `barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled before `body` began.
+  /// - Throws: what `body` and `barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled before `body` began, or before it was
+  ///   run again. Nothing was changed then.
   nonisolated(nonsending) public func barrier<R: Sendable>(
     timeout: Duration? = nil, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
