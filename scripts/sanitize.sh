@@ -31,6 +31,9 @@ export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/leak.supp:print_suppressio
 # Random operations of several processes: what takes minutes in a sanitizer shows no more there than a few hundred.
 operations=400
 [ "${LENGTH:-long}" != bounded ] || operations=100
+# The search for orders of locks that could deadlock takes one lock of the sanitizer's at each lock of ours, and more time the more
+# locks there have been: the threads of the queues' tests then mostly wait for each other in it. It is left to the long run.
+[ "${LENGTH:-long}" != bounded ] || TSAN_OPTIONS="$TSAN_OPTIONS:detect_deadlocks=0"
 export MODEL_OPERATIONS="${MODEL_OPERATIONS:-$operations}"
 
 for sanitizer in ${SANITIZERS:-thread address}; do
