@@ -101,7 +101,7 @@ inline look() {
 
 inline take_stamp() { hint = 1; stamps++; mystamp = stamps; mask[me] = mine; stamp[me] = mystamp }
 
-/* KeyLocks.withdraw */
+/* KeyLocks.release, by a waiter */
 inline withdraw() {
 #ifdef NOFENCE_WITHDRAW
   told = sleepers; state[me] = NONE;

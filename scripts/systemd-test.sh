@@ -81,7 +81,7 @@ in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worke
 until_true "a member opens a barrier" said writer '^inside$'
 in_guest systemctl kill --signal=KILL writer
 until_true "a dead writer's work is undone" said shmd '^a writer died in its barrier'
-ok "a member's barrier, killed in the middle, is undone"
+ok "the barrier of a member that was killed in it is undone"
 
 # ---- deaths, while clients of the library and of the command write and read
 

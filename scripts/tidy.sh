@@ -11,7 +11,7 @@ violations=$(mktemp)
 trap 'rm -f "$violations"' EXIT
 violation() { echo "tidy: $1" >>"$violations"; }
 
-# The floor plan: which of our own modules each may import: of the floors below and, on floors 3 and 4, some of its own
+# The floor plan: which of our own modules each may import, those of the floors below and, on floors 3 and 4, some of its own floor
 # (CONTRIBUTING.md has the floors). A module that is not here has no place yet.
 may_import() {
   case $1 in

@@ -116,7 +116,7 @@ import Testing
   }
 
   /// A table that lost its name during the start comes back from its store in the first round, before READY.
-  @Test func theFirstTurnAsksForMoreTimeToo() async throws {
+  @Test func theFirstRoundAsksForMoreTimeToo() async throws {
     let fixture = try DaemonFixture()
     let manager = try NotifySocket(fixture.directory + "/notify")
     let notifier = Notifier(socket: manager.address)

@@ -127,7 +127,7 @@ import Testing
       let ended = Counter()
       let first = Task {
         defer { ended.increment() }
-        return await error { try await table.upstream.set("first", "1", timeout: .seconds(30)) }
+        return await error { try await table.upstream.set("first", "1", timeout: .seconds(600)) }
       }
       var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
       #expect(await comesTrue { poll(&waiting, 1, 0) == 1 })

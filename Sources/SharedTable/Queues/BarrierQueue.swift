@@ -27,7 +27,7 @@ public import TableEngine
 /// There are no priorities: what waits keeps its place, and neither the table's lock nor the shared threads take over
 /// the priority of who waits for them. A thread of low priority that is preempted in its barrier delays the others.
 ///
-/// A read inside a read section of the same table on the same thread joins it and never waits. Inside a barrier it throws `wouldDeadlock`, as
+/// A read inside a read section of the same table on the same thread joins it and never waits. Inside a barrier it throws `wouldDeadlock`, as does
 /// whatever else would wait for its own thread, at once (G11). Every wait has a timeout whose error names the holder.
 ///
 /// A process that ends by `exit`, as by returning from `main`, first does the asynchronous work that was submitted, for as long

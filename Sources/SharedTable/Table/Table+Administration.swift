@@ -8,13 +8,13 @@ extension Table {
   /// What ``Administration/shrink()`` has come to.
   public typealias Shrinking = IdleMaintenance.Shrinking
 
-  /// Where a round of removing expired keys stands.
+  /// Where a sweep that removes expired keys stands.
   public struct ExpirySweep: Sendable {
     fileprivate var cursor = ScanCursor()
 
-    /// A new round.
+    /// A new sweep.
     public init() {}
-    /// The round is over: every key that was there all the time was looked at.
+    /// The sweep is over: every key that was there all the time was looked at.
     public var isAtEnd: Bool { cursor.isAtEnd }
   }
 
@@ -133,10 +133,10 @@ extension Table.Administration {
     try table.naming(try segment.clearDeadReaders())
   }
 
-  /// One bounded step of a round that removes expired keys. Waits as `barrier(timeout:_:)` does if there are any.
+  /// One bounded step of a sweep that removes expired keys. Waits as `barrier(timeout:_:)` does if there are any.
   ///
   /// - Parameters:
-  ///   - sweep: where to go on; begin a new round with a new one.
+  ///   - sweep: where to go on; begin a new sweep with a new one.
   ///   - subTables: the most sub-tables to look at, of about a thousand keys each.
   ///   - limit: the most keys to remove in the one barrier.
   ///   - timeout: for that barrier's wait; nil = the table's.
@@ -151,7 +151,7 @@ extension Table.Administration {
         now: table.clock.now))
   }
 
-  /// A round over the whole table that ends once `limit` expired keys were found: removes them in one barrier. The work grows with the
+  /// A sweep over the whole table that ends once `limit` expired keys were found: removes them in one barrier. The work grows with the
   /// table.
   ///
   /// Blocks and throws as ``sweepExpired(_:subTables:limit:timeout:)``.

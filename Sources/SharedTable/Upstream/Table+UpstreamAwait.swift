@@ -74,7 +74,7 @@ extension BarrierQueue {
       job.fail(
         TableError(
           .timedOut, table: table.name,
-          "other writes by this handle to the store took all of the time; nothing was written, try again or allow more time"
+          "the time was over before this write's turn came; nothing was written, try again or allow more time"
         ))
     }
     alarm.schedule(deadline: deadline.dispatchTime)

@@ -3,7 +3,7 @@ import Synchronization
 /// What the daemon has done since it started.
 final class DaemonCounters: Sendable {
   struct Values: Sendable, Equatable {
-    /// Of care for all tables.
+    /// Rounds of care for all tables.
     var rounds: UInt64 = 0
     var expiredKeys: UInt64 = 0
     /// How often the daemon noticed that a dead writer's work had been undone or finished, by whomever.

@@ -2,7 +2,8 @@ import SharedMemory
 import SharedTable
 import TableMetrics
 
-/// What monitoring asks of the keeper. A table at a time: between two of them the thread serves round and watchdog.
+/// What monitoring asks of the keeper. A table at a time: between two of them the thread can make a
+/// round, and feed the watchdog.
 extension TableKeeper {
   /// How many changes a sample tells.
   static let changeCount = 12

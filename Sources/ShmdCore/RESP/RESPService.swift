@@ -73,7 +73,7 @@ struct RESPService: Service {
   private static let fewestClients = 4
   /// The lock, the log, what signals and timers take, the listening sockets.
   private static let descriptorsOfDaemon = 24
-  /// StatusServer serves so many, and tells as many more that there are too many.
+  /// StatusServer serves half of them, and tells the other half that there are too many.
   private static let mostPageConnections = 2 * StatusServerOptions.defaultConnectionLimit
 
   /// Which sockets are passed, the configuration could not know.

@@ -17,12 +17,12 @@ struct LimboBudget {
   @inline(__always)
   var garbageBytes: UInt64 { ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.superseded.bytesPopped }
 
-  /// Is the budget observed, and has no barrier asked for room? Then a transaction may open at once.
-  var needsNoWork: Bool { roomWanted == 0 && isObserved }
+  /// Is the budget respected, and has no barrier asked for room? Then a transaction may open at once.
+  var needsNoWork: Bool { roomWanted == 0 && isRespected }
 
-  /// Wait no more bytes to be reused than may?
+  /// Are the bytes that wait to be reused within the budget?
   @inline(__always)
-  var isObserved: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
+  var isRespected: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
 
   /// What a barrier found no room for, as ``wantRoom(for:)`` says it; 0 = nothing.
   @inline(__always)

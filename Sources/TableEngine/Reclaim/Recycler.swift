@@ -47,8 +47,10 @@ struct Recycler {
   }
 
   /// The ring's first block for a value, if it is of this size code: the caller's as soon as the journal names it and ``recycle(_:)``
-  /// was called. May first make up to two blocks of other sizes free that lie before it. Only blocks in slabs, and none of the reserve: tombstones lie there, and a value that took one's place would
-  /// never leave it, so that in the end a full table could not remove a key.
+  /// was called. May first make up to two blocks of other sizes free that lie before it.
+  ///
+  /// Only blocks in slabs, and none of the reserve: tombstones lie there, and a value that took one's place would never leave it, so that in the
+  /// end a full table could not remove a key.
   @inline(__always)
   func nextBlock(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }

@@ -51,7 +51,7 @@ struct Admission {
     let inTheWay =
       participant.keyLocks.stateWord | TableExclusion(participant: participant).stateWord
       | LimboBudget(state: participant.state).roomWanted
-    return inTheWay == 0 && LimboBudget(state: participant.state).isObserved
+    return inTheWay == 0 && LimboBudget(state: participant.state).isRespected
   }
 
   @inline(never)

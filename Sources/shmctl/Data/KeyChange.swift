@@ -53,7 +53,7 @@ struct KeyChange {
       "key '\(String.printableStart(key))' \(what), which would be damaged; change it by a program of yours, or give --force"
   }
 
-  /// A barrier of keys takes 36 at most. Whoever changes more than these holds the whole table.
+  /// A barrier of keys takes 36, those above its keys included. A change of more keys than this holds the whole table.
   private static let mostKeys = 16
   /// Of a collection: ``CollectionMembership/namePart(of:)`` of a key may be longer, and is no collection's name then.
   private static let longestName = 200

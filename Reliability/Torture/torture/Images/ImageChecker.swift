@@ -64,7 +64,7 @@ private struct ImageJudge {
   init(_ image: String, _ judged: Judged, version: UInt64, _ stages: [Contents]) throws {
     self.image = image
     self.judged = judged
-    // Raw, before anybody repairs anything.
+    // Raw, before anybody recovers anything.
     let object = try SharedObject.open(name: "shmtable.\(image).data", writable: false)
     let page = try object.map(count: 4096, writable: false)
     let (committed, sequence) = page.withBase { base in
@@ -80,7 +80,7 @@ private struct ImageJudge {
   mutating func run() throws {
     try observe()
     let table = try Table.open(image, access: .participant, timeout: .seconds(10))
-    // Reads wait for no writer, dead or alive (G5); in the rwlock variant they repair.
+    // Reads wait for no writer, dead or alive (G5); in the rwlock variant they recover.
     if table.variant == .rcu { try expect(try judged.contents(of: table), "before its recovery") }
     try expectSound(table, "after its recovery")
     try expect(try judged.contents(of: table), "after its recovery")

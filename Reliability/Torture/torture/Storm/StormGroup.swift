@@ -193,7 +193,7 @@ private struct Figure {
   var started, kills, stops: UInt64
   var forks, sections, snapshots, barriers: UInt64
   /// Dead writers' barriers that somebody undid or finished.
-  var repairs: UInt64
+  var recoveries: UInt64
   var reads, processorTime: UInt64
 
   init(_ name: String, _ crew: StormCrew) {
@@ -205,7 +205,7 @@ private struct Figure {
     (forks, sections, snapshots, barriers) = (
       board.sum(.forks), board.sum(.sections), board.sum(.snapshots), board.sum(.barriers)
     )
-    repairs = crew.table.administration.recoveryCount ?? 0
+    recoveries = crew.table.administration.recoveryCount ?? 0
     reads = board.count(StormCrew.untouchedSeat, .reads)
     processorTime = board.count(StormCrew.untouchedSeat, .processorTime)
   }
@@ -217,7 +217,7 @@ private struct Figure {
   }
 
   private static let sums: [WritableKeyPath<Figure, UInt64> & Sendable] = [
-    \.nanoseconds, \.started, \.kills, \.stops, \.forks, \.sections, \.snapshots, \.barriers, \.repairs, \.reads,
+    \.nanoseconds, \.started, \.kills, \.stops, \.forks, \.sections, \.snapshots, \.barriers, \.recoveries, \.reads,
     \.processorTime,
   ]
 
@@ -231,6 +231,7 @@ private struct Figure {
     let perProcessorSecond = Int(Double(reads) / max(Double(processorTime) / 1e9, 1e-9))
     run.row(
       "\(variant)", name, "\(Int(seconds.rounded()))", "\(max(processes, started + 1))", "\(kills)", "\(stops)",
-      "\(forks)", "\(sections)", "\(snapshots)", "\(barriers)", "\(repairs)", "\(perSecond)", "\(perProcessorSecond)")
+      "\(forks)", "\(sections)", "\(snapshots)", "\(barriers)", "\(recoveries)", "\(perSecond)", "\(perProcessorSecond)"
+    )
   }
 }

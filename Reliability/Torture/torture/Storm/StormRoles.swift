@@ -104,8 +104,8 @@ enum StormRoles {
     try keep(arguments, pause: 3000) { _ in }
   }
 
-  /// What shmd's keeper does in a turn, by the same calls of the library, and then `more`.
-  /// - Parameter pause: between two turns, in microseconds.
+  /// What shmd's keeper does in a round, by the same calls of the library, and then `more`.
+  /// - Parameter pause: between two rounds, in microseconds.
   static func keep(_ arguments: [String], pause: UInt32, _ more: (Table) throws -> Void) throws {
     let place = StormPlace(arguments)
     let table = try Table.open(place.name, access: .participant)
