@@ -149,7 +149,7 @@ struct Evacuation {
     guard block.code == SizeClasses.code(byteCount: SubTable.byteCount) else { return nil }
     for position in stride(from: block.offset, to: block.offset + SubTable.byteCount, by: 8) {
       let word = data.loadRelaxed(position)
-      guard BucketWord.isLive(word) else { continue }
+      guard BucketWord.namesEntry(word) else { continue }
       guard let hash = hash(ofEntryAt: BucketWord.offset(word)) else { return nil }
       let directory = state.lookup.directoryWord(hash: hash).word
       return directory.offset == block.offset && !directory.isDeep ? (directory, hash) : nil

@@ -26,5 +26,5 @@ enum BucketWord {
 
   /// Neither empty nor deleted: deleted words have the offset 0.
   @inlinable @inline(__always)
-  static func isLive(_ word: UInt64) -> Bool { word & offsetMask != 0 }
+  static func namesEntry(_ word: UInt64) -> Bool { word & offsetMask != 0 }
 }

@@ -98,6 +98,12 @@ struct Lookup {
     return 0
   }
 
+  /// Offset of the version of a key that a snapshot sees; 0 if there is none.
+  @inlinable @inline(__always)
+  func visible(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64) -> Int {
+    visible(from: unsafe newest(key, keyLength, hash: hash), snapshot: snapshot)
+  }
+
   /// The version of a chain that a snapshot sees: the newest not above it; 0 if there is none.
   ///
   /// PAIR chain-prev. Other end: UnlinkPass.unlink. Acquire: a reclaiming process may have unlinked a version here, and

@@ -3,10 +3,13 @@ import CShims
 /// Prefetching for a thread that carries out many requests, one behind the other: the cache misses of the next one's
 /// look-up are over when its turn comes. For threads in a section of the table. Nothing is stored.
 extension Segment {
-  /// Asks the processor for the bucket in which the search for a key begins. To hash a long key takes longer than the miss.
+  /// To hash a longer key takes longer than the miss that a prefetch saves.
+  static let longestPrefetchedKey = 256
+
+  /// Asks the processor for the bucket in which the search for a key begins.
   /// - Returns: the key's hash, for ``prefetchEntry(hash:)``; nil if nothing was asked for.
   public func prefetchBucket(of key: UnsafeRawBufferPointer) -> UInt64? {
-    guard let start = key.baseAddress, 1...256 ~= key.count else { return nil }
+    guard let start = key.baseAddress, 1...Self.longestPrefetchedKey ~= key.count else { return nil }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
     unsafe shm_prefetch(data.pointer(homeBucket(hash: hash)))
     return hash

@@ -121,8 +121,8 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
     _ capacity: Int, _ clock: ExpiryClock
   ) -> Int {
-    let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyLength)
-    guard let found = unsafe find(bytes, hash: hash, snapshot: snapshot, clock) else { return QuickCopy.absent }
+    let entry = unsafe Lookup(data: data).visible(key, keyLength, hash: hash, snapshot: snapshot)
+    guard let found = foundEntry(entry, { clock }) else { return QuickCopy.absent }
     let value = unsafe found.value
     if value.count <= capacity, let source = value.baseAddress {
       unsafe target.copyMemory(from: source, byteCount: value.count)

@@ -57,8 +57,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, type: UInt8?,
     to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    let lookup = Lookup(data: data)
-    let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
+    let entry = unsafe Lookup(data: data).visible(key, keyLength, hash: hash, snapshot: snapshot)
     if entry == 0 { return QuickCopy.absent }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     guard !meta.isTombstone, meta.isUnconditional(type: type) else { return QuickCopy.undecided }

@@ -27,18 +27,8 @@ extension Segment {
       return nil
     }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
-    let lookup = Lookup(data: data)
-    let entry = lookup.visible(
-      from: unsafe lookup.newest(start, key.count, hash: hash), snapshot: section.snapshot)
+    let entry = unsafe Lookup(data: data).visible(start, key.count, hash: hash, snapshot: section.snapshot)
     return .some(foundEntry(entry, clock))
-  }
-
-  /// For participants: the version of a key that `snapshot` sees, in place.
-  @usableFromInline
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, _ clock: ExpiryClock) -> FoundEntry? {
-    let lookup = Lookup(data: data)
-    let newest = unsafe lookup.newest(key.baseAddress!, key.count, hash: hash)
-    return foundEntry(lookup.visible(from: newest, snapshot: snapshot)) { clock }
   }
 
   /// An entry, if it is a value that has not expired; nil for 0.

@@ -20,13 +20,12 @@ extension Segment {
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: fenced)
     unsafe enter(record, snapshot, now: SectionTime.notYetRead)
-    let lookup = Lookup(data: data)
-    let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
+    let entry = unsafe Lookup(data: data).visible(key, keyLength, hash: hash, snapshot: snapshot)
     var result: R?
     if entry != 0 {
       let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
       let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-      if !meta.isTombstone, !meta.hasExpiry || isLive(found, clock) { result = body(found) }
+      if !meta.isTombstone, !meta.hasExpiry || hasNotExpired(found, clock) { result = body(found) }
     }
     unsafe leave(record, slot)
     return result
@@ -53,7 +52,7 @@ extension Segment {
   }
 
   @usableFromInline @inline(never)
-  func isLive(_ found: FoundEntry, _ clock: ExpiryClock) -> Bool {
+  func hasNotExpired(_ found: FoundEntry, _ clock: ExpiryClock) -> Bool {
     !found.isExpired(at: clock.now)
   }
 

@@ -85,7 +85,7 @@ struct IndexCheck {
   }
 
   private mutating func walkWord(_ word: UInt64, bucket: Int, _ directory: DirectoryWord, prefix: UInt64) {
-    guard BucketWord.isLive(word) else {
+    guard BucketWord.namesEntry(word) else {
       return expect(
         word == BucketWord.empty || word == BucketWord.deleted, "a bucket holds the impossible word \(word)")
     }

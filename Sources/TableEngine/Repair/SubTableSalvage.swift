@@ -95,7 +95,7 @@ struct SubTableSalvage {
     for subTable in home.subTables {
       for offset in stride(from: subTable, to: subTable + SubTable.byteCount, by: 8) {
         let word = data.loadRelaxed(offset)
-        if !BucketWord.isLive(word), word != BucketWord.empty, word != BucketWord.deleted {
+        if !BucketWord.namesEntry(word), word != BucketWord.empty, word != BucketWord.deleted {
           salvage.stores[offset] = BucketWord.deleted
         }
       }

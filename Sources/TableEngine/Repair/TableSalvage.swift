@@ -96,7 +96,7 @@ final class TableSalvage {
     for subTable in home.subTables {
       for index in 0..<(SubTable.bucketCount * 8) {
         let word = data.loadRelaxed(subTable + index * 8)
-        if BucketWord.isLive(word) { body(word, subTable + index * 8, index / 8) }
+        if BucketWord.namesEntry(word) { body(word, subTable + index * 8, index / 8) }
       }
     }
   }

@@ -118,11 +118,11 @@ struct Barriers {
   }
 
   /// Prefetches the bucket that a barrier of this key will look at first: taking W lasts about as long as the cache
-  /// miss. Nothing is stored, and nothing is loaded from the bucket: without W, the directory word may be out of date
-  /// by then. A long key is left out, since hashing it takes longer than the miss.
+  /// miss. Nothing is stored, and nothing is loaded but the root's word: without W, what that names may be out of date by
+  /// then, and its memory given back. So where it names a node, the prefetch is in vain. A long key is left out.
   @inline(__always)
   private func prefetch(_ key: UnsafeRawBufferPointer) {
-    guard let start = key.baseAddress, key.count <= 256 else { return }
+    guard let start = key.baseAddress, key.count <= Segment.longestPrefetchedKey else { return }
     prefetch(hash: unsafe shm_hash(start, key.count, segment.hashSeed))
   }
 

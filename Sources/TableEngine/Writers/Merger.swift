@@ -66,7 +66,7 @@ struct Merger {
 
   private func wordCount(_ subTable: Int) -> Int {
     stride(from: subTable, to: subTable + SubTable.byteCount, by: 8)
-      .count { BucketWord.isLive(state.data.loadRelaxed($0)) }
+      .count { BucketWord.namesEntry(state.data.loadRelaxed($0)) }
   }
 
   /// - Returns: false if a key finds no room in its window.

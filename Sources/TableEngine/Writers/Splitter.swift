@@ -70,10 +70,10 @@ struct Splitter {
   private func copyInPlace(_ old: DirectoryWord, into zero: Int, _ one: Int) {
     for place in stride(from: 0, to: SubTable.byteCount, by: 8) {
       let word = data.loadRelaxed(old.offset + place)
-      let isLive = BucketWord.isLive(word)
-      let upper = isLive && isOfUpperHalf(state.hashOfEntry(BucketWord.offset(word)), old)
+      let isEntry = BucketWord.namesEntry(word)
+      let upper = isEntry && isOfUpperHalf(state.hashOfEntry(BucketWord.offset(word)), old)
       data.storeRelaxed(zero + place, upper ? BucketWord.deleted : word)
-      data.storeRelaxed(one + place, isLive && !upper ? BucketWord.deleted : word)
+      data.storeRelaxed(one + place, isEntry && !upper ? BucketWord.deleted : word)
     }
     state.work.wordsMoved += SubTable.bucketCount * 8
   }
@@ -94,7 +94,7 @@ struct Splitter {
       }
       for slot in 0..<8 {
         let word = data.loadRelaxed(offset + slot * 8)
-        guard BucketWord.isLive(word) else { continue }
+        guard BucketWord.namesEntry(word) else { continue }
         body(word, state.hashOfEntry(BucketWord.offset(word)))
       }
     }
