@@ -26,12 +26,13 @@ extension String {
     }
   }
 
-  /// The same of the first 64 bytes, for messages. The cut may lie within a character.
+  /// Bytes as printable text, of more than 64 the first 64 and `…`, for messages. Of those 64, what is no UTF-8 becomes U+FFFD: the cut may lie
+  /// within a character.
   package static func printableStart(_ bytes: some Collection<UInt8>) -> String {
     bytes.count > 64 ? String(decoding: bytes.prefix(64), as: UTF8.self).printable + "…" : printable(bytes)
   }
 
-  /// The same for between quotes: with quotes and backslashes escaped, too, the text tells which bytes it stands for.
+  /// Bytes as printable text for between quotes: with quotes and backslashes escaped, too, the text tells which bytes it stands for.
   package static func quotable(_ bytes: some Collection<UInt8>) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return bytes.reduce(into: "") { result, byte in

@@ -43,7 +43,7 @@ public import CShims
   @inlinable @inline(__always)
   public func unlock() throws(SystemError) { try check("pthread_mutex_unlock", unsafe shm_mutex_unlock(place)) }
 
-  /// The same where this thread is known to hold it: nothing that could fail is looked at.
+  /// As ``unlock()``, where this thread is known to hold it: nothing that could fail is looked at.
   @inlinable @inline(__always)
   public func unlockHeld() { _ = unsafe shm_mutex_unlock(place) }
 

@@ -14,7 +14,7 @@ public enum ServiceThread {
     pthread_detach(try unsafe startJoinable(argument, run))
   }
 
-  /// The same for a caller that joins the thread.
+  /// As ``start(_:_:)``, for a caller that joins the thread.
   public static func startJoinable(
     _ argument: UnsafeMutableRawPointer?, _ run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   ) throws(SystemError) -> pthread_t {

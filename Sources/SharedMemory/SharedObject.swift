@@ -117,7 +117,7 @@ extension SharedObject {
       kind = Kind(fileType: s.kind)
     }
 
-    /// The same object, whatever else has changed.
+    /// Whether both are of one object, whatever else has changed.
     public func isSameObject(as other: Status) -> Bool { device == other.device && inode == other.inode }
   }
 

@@ -22,7 +22,7 @@ public struct SystemError: Error, Equatable, Sendable {
   /// The file system, a quota or the limit on file sizes leaves no room: what `full` is made from.
   public var isOutOfSpace: Bool { Self.isOutOfSpace(errno) }
 
-  /// The same of a number that another library gives.
+  /// As ``isOutOfSpace``, for a number that another library gives.
   public static func isOutOfSpace(_ errno: Int32) -> Bool { errno == ENOSPC || errno == EDQUOT || errno == EFBIG }
 
   /// The number's name, `EACCES`; nil for a number the C library does not know.

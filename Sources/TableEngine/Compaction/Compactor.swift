@@ -23,7 +23,7 @@ struct Compactor {
   /// - Returns: whether there is room now.
   func makeRoom(for code: Int) -> Bool { makeRoom(for: code, in: units(from: &state.nextUnitToCompact)) }
 
-  /// The same in the units before the last, for what is to be moved out of that.
+  /// As ``makeRoom(for:)``, in the units before the last, for what is to be moved out of that.
   /// - Parameter end: the superframe behind the last in which room is of use.
   func makeRoomBeforeLastUnit(for code: Int, endingAt end: Int) -> Bool {
     let units = units(from: &state.nextUnitToMoveTo).clamped(to: 0..<state.allocator.unitCount - 1)

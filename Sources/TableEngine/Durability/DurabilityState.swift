@@ -6,7 +6,7 @@ public enum DurabilityState: UInt64, Sendable, CaseIterable {
   case kept = 1
   /// The keeper lives and cannot store. What is in the table is in memory alone.
   case failed = 2
-  /// The same, and nothing in the store's file is trusted: a sync of it failed, and what the system has of it in memory may never get to the
-  /// disk; or it was found damaged. Stays until a new file is written, also after its keeper has ended.
+  /// Nothing is stored, and nothing in the store's file is trusted: a sync of it failed, and what the system has of it in memory may never get to
+  /// the disk; or it was found damaged. Stays until a new file is written, also after its keeper has ended.
   case broken = 3
 }

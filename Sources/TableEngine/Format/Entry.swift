@@ -29,7 +29,7 @@ extension MappedMemory {
     if let bytes = value.baseAddress { unsafe copyValue(bytes, count: value.count, to: body &+ key.count) }
   }
 
-  /// The same without a value. What lies between header and value is copied from another entry of the key.
+  /// Writes an entry without its value, and shows it to nobody. What lies between header and value is copied from another entry of the key.
   @inline(__always)
   func storeEntry(_ entry: Int, _ meta: EntryMeta, _ head: UnsafeRawBufferPointer, version: UInt64, previous: Int) {
     storeRelaxed(entry &+ Entry.version, version)

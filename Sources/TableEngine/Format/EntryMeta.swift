@@ -25,7 +25,7 @@ public struct EntryMeta: Sendable, Equatable {
     raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | flags << 48 | UInt64(type) << 56
   }
 
-  /// The same for a value of another length.
+  /// This word with another length of the value.
   @inline(__always)
   func with(valueLength: Int) -> EntryMeta {
     EntryMeta(raw: raw & ~0xffff_ffff | UInt64(truncatingIfNeeded: valueLength))
@@ -78,7 +78,7 @@ public struct EntryMeta: Sendable, Equatable {
   @inline(__always)
   func isAsLarge(as other: EntryMeta) -> Bool { (raw ^ other.raw) << 8 == 0 }
 
-  /// The same as ``byteCount``, for writers, whose entries are mostly compact.
+  /// As ``byteCount``, for writers, whose entries are mostly compact.
   @inline(__always)
   var quickByteCount: Int {
     _fastPath(isCompact) ? Self.compactByteCount(keyLength, valueLength) : byteCount

@@ -62,7 +62,7 @@ public struct MappedMemory: @unchecked Sendable {
     unsafe shm_copy_short(base + offset, bytes, count)
   }
 
-  /// The same for bytes that are often more than a key has.
+  /// As ``copy(_:count:to:)``, for bytes that are often more than a key has.
   @inline(__always)
   func copyValue(_ bytes: UnsafeRawPointer, count: Int, to offset: Int) {
     unsafe shm_copy_medium(base + offset, bytes, count)

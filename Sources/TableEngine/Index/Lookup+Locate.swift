@@ -75,8 +75,7 @@ extension Lookup {
     return false
   }
 
-  /// The same as ``keyEquals(_:_:entry:)``, with the rare case out of line: most values that are written anew have
-  /// neither expiry nor fingerprint.
+  /// As ``keyEquals(_:_:entry:)``, with the rare case out of line: most values that are written anew have neither expiry nor fingerprint.
   @inline(__always)
   private func isPlainKey(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))

@@ -20,7 +20,7 @@ extension Segment {
     scan(&cursor, snapshot: section.snapshot, clock, body)
   }
 
-  /// The same for the barrier in flight on this thread, its own changes included.
+  /// As ``scan(_:_:_:_:)``, for the barrier in flight on this thread, its own changes included.
   ///
   /// A barrier of some keys visits those that it has locked.
   /// - Throws: what ``beginRead(timeoutNanoseconds:now:)`` throws, in a barrier of some keys; `forked`.

@@ -65,7 +65,8 @@ struct CommitSignal {
 extension Segment {
   /// How long a waiter sleeps at most before it looks by itself: what a committer costs that dies before its wake-up.
   private static let sliceNanoseconds: UInt64 = 100_000_000
-  /// The same for observers, whom no committer knows of: they are woken only along with a participant.
+  /// How long an observer that waits sleeps at most before it looks by itself. No committer knows of observers: they are woken only along with a
+  /// participant.
   private static let observerSliceNanoseconds: UInt64 = 10_000_000
 
   /// Waits until a version above `version` is committed; misses none, whenever it came.
@@ -81,7 +82,7 @@ extension Segment {
       sliceNanoseconds: participant == nil ? Self.observerSliceNanoseconds : Self.sliceNanoseconds)
   }
 
-  /// The same with slices of any length, for tests: with a slice that never ends, a lost wake-up shows.
+  /// As ``waitForCommit(after:timeoutNanoseconds:)``, with slices of any length, for tests: with a slice that never ends, a lost wake-up shows.
   package func waitForCommit(
     after version: UInt64, timeoutNanoseconds: UInt64, sliceNanoseconds slice: UInt64
   ) throws(EngineError) -> Bool {

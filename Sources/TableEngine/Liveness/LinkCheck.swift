@@ -14,7 +14,7 @@ extension Segment {
     try countLinksWhenDue(now: now)
   }
 
-  /// The same for a thread that waits, an observer's too: an observer has only the data object, whose name a dropping process
+  /// As ``checkLinked(_:now:)``, for a thread that waits, an observer's too: an observer has only the data object, whose name a dropping process
   /// removes first.
   package func checkLinked(now: UInt64) throws(EngineError) {
     if let participant { return try checkLinked(participant, now: now) }

@@ -158,7 +158,7 @@ extension Allocator {
     }
   }
 
-  /// The same for a unit that does not count yet.
+  /// As ``boundRuns(freeing:)``, for all frames of a unit that does not count yet.
   func boundRunsOfNewUnit(_ unit: Int) {
     let begin = unit * Geometry.framesPerUnit
     runBounds.raise(unit, to: Geometry.framesPerUnit)
@@ -214,7 +214,7 @@ extension Allocator {
     }
   }
 
-  /// The same without growing the table.
+  /// As ``findRun(frames:_:)``, without growing the table; nil if there is no such run.
   func firstRun(frames count: Int, _ purpose: Purpose) -> BlockRef? {
     var search = RunSearch(allocator: self, wanted: count)
     var unit = 0

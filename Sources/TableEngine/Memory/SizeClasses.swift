@@ -35,7 +35,7 @@ public enum SizeClasses {
   @inline(never)
   private static func code(ofMany sixteenths: Int) -> Int { code(sixteenths: sixteenths) }
 
-  /// The same inlined, for blocks that are mostly large.
+  /// As ``code(byteCount:)``, all inlined but for runs: for blocks that are mostly large.
   @inline(__always)
   static func code(largeByteCount byteCount: Int) -> Int { code(sixteenths: (byteCount &+ 15) >> 4) }
 

@@ -30,7 +30,7 @@ struct ObserverLookup {
   private static let unexaminedBytes = 1 << 20
   /// Bytes of sub-tables and entries met since the walk began.
   private(set) var metBytes = 0
-  /// The same over the whole scan under way: all of it, and sub-tables alone.
+  /// Bytes met in the whole scan under way: of sub-tables and entries, and of sub-tables alone.
   private var scannedBytes = 0
   private var scannedSubTableBytes = 0
   /// Where that scan goes on.

@@ -35,7 +35,7 @@
       }
     }
 
-    /// The same entry, in the read-only mapping; remembered.
+    /// Gives the entry as it lies in the read-only mapping, and remembers it.
     public func show(_ found: FoundEntry) -> FoundEntry {
       let offset = unsafe found.entry - UnsafeRawPointer(data.base)
       let byteCount = found.meta.byteCount

@@ -31,7 +31,7 @@ extension Segment {
     return true
   }
 
-  /// The same at the snapshot of the section that a participant's thread is in; see ``copyManyQuickly``.
+  /// As ``copyManyQuickly(_:keyLength:count:to:stride:lengths:_:)``, at the snapshot of the section that a participant's thread is in.
   public func copyMany(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
     lengths: UnsafeMutablePointer<Int>, _ section: ReadSection, _ clock: ExpiryClock

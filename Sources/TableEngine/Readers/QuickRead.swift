@@ -25,12 +25,12 @@ extension Segment {
     return result
   }
 
-  /// The same in a participant's section, at its snapshot, in either variant: `body` sees the value in place, and what it
-  /// sees stays until the section ends.
+  /// As ``readQuickly(_:_:hash:type:_:)``, in a participant's section, at its snapshot, in either variant: `body` sees the value in place, and what
+  /// it sees stays until the section ends.
   ///
   /// Announces nothing. The section has done so: until it ends, no process reuses the value or takes its versions
   /// apart.
-  /// - Returns: as above, with nil where ``find(_:_:_:)`` must decide, for observers and in a child that was forked in the section always.
+  /// - Returns: as that, with nil where ``find(_:_:_:)`` must decide, for observers and in a child that was forked in the section always.
   @inlinable @inline(__always)
   public func readQuickly<R>(
     _ key: UnsafeRawPointer, _ keyLength: Int, in section: ReadSection, type: UInt8?,
@@ -76,7 +76,7 @@ extension Segment {
     return result
   }
 
-  /// The same for a reader that needs more than a plain store against a writer: `body` sees a copy, which nobody
+  /// As ``readQuickly(_:_:hash:type:_:)``, for a reader that needs more than a plain store against a writer: `body` sees a copy, which nobody
   /// changes any more.
   @inlinable
   func readCopy<R>(

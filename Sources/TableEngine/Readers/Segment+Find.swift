@@ -15,8 +15,8 @@ extension Segment {
     return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0) { clock } ? $0 : nil }
   }
 
-  /// The same where nothing can go wrong: for a participant, and a key of a length that keys have. Not in a child that was forked in the
-  /// section: the parent's announcement ends with the parent's section, and what the child sees would be reused.
+  /// As ``find(_:_:_:)``, where nothing can go wrong: for a participant, and a key of a length that keys have. Not in a child that was forked in
+  /// the section: the parent's announcement ends with the parent's section, and what the child sees would be reused.
   /// - Returns: `.some(nil)` if the key is absent or expired; nil in other cases, which are left to ``find(_:_:_:)``.
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   @inlinable @inline(__always)
@@ -44,7 +44,7 @@ extension Segment {
   @inline(__always)
   func wasPresent(_ entry: Int, _ clock: () -> ExpiryClock) -> Bool { foundEntry(entry, clock) != nil }
 
-  /// The same of an entry that was removed, which is no tombstone. Most values have no expiry.
+  /// As ``wasPresent(_:_:)``, for an entry that is no tombstone, or 0. Most values have no expiry.
   @inline(__always)
   func wasPresent(removed entry: Int, _ clock: () -> ExpiryClock) -> Bool {
     guard entry != 0 else { return false }

@@ -56,7 +56,7 @@ extension Segment {
     !found.isExpired(at: clock.now)
   }
 
-  /// The same read for a first use, a nested one, the rwlock variant and observers.
+  /// As ``withValue(_:_:timeoutNanoseconds:clock:_:)``, for a first use, a nested read, the rwlock variant and observers.
   @usableFromInline @inline(never)
   func withValueIndirectly<R>(
     _ key: UnsafeRawPointer, _ keyLength: Int, _ timeoutNanoseconds: UInt64, _ clock: ExpiryClock,

@@ -23,10 +23,10 @@ struct Collector {
   /// Versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them. It interrupts each processor that runs
   /// another process of the table, which takes as long as thirty to a hundred writes.
   static let threshold = 1024
-  /// The same, if this process's last pass found a reader in the way. As many as an ``UnlinkPass`` looks at: so passes come to what lies
+  /// As ``threshold``, if this process's last pass found a reader in the way. As many as an ``UnlinkPass`` looks at: so passes come to what lies
   /// behind the versions that the reader keeps.
   static let thresholdHeldBack = UnlinkPass.batch
-  /// The same, if they come to ``bytesDue(_:)``.
+  /// As ``threshold``, if the versions come to ``bytesDue(_:)``.
   static let thresholdOfLarge = 128
 
   /// Bytes that make reclaiming due: of superseded versions that are fewer, and of limbo whatever their number, for old sub-tables are few and

@@ -27,7 +27,7 @@ struct Culprit {
     return state.slots.readerInTheWay(slot)
   }
 
-  /// The same below the budget.
+  /// What stands in the way below the limbo budget, and the reader to blame for it. Nil: it has gone since, or there was none.
   var shortageBelowBudget: EngineError.Shortage {
     shortage(EngineError.Shortage.reclaimable) { slot, _ in state.slots.readerInTheWay(slot) }
   }

@@ -58,7 +58,7 @@ struct FreePass {
     return Int(end &- head)
   }
 
-  /// The same with the first block of *superseded* alone, which is there and may go.
+  /// As ``free(_:atMost:_:)``, for the first block of *superseded* alone, which is there and may go.
   @inline(__always)
   func freeFirst(_ head: UInt64, _ block: BlockRef) {
     if let release = quickRelease(of: block) {
@@ -75,7 +75,7 @@ struct FreePass {
     block.code < SizeClasses.runCode && !poisons ? Allocator.quickRelease(of: block, state.ctl, state.geometry) : nil
   }
 
-  /// The same by that store. If the writer dies after it, ``finish(_:)`` clears the bit again.
+  /// As ``freeFirst(_:_:)``, by the store that ``quickRelease(of:)`` gave. If the writer dies after it, ``finish(_:)`` clears the bit again.
   /// - Returns: the ring's popped bytes, this block's among them.
   @inline(__always)
   func freeFirst(_ head: UInt64, _ block: BlockRef, _ release: Allocator.QuickRelease) -> UInt64 {

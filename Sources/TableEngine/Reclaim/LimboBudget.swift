@@ -8,8 +8,7 @@ struct LimboBudget {
   /// retained. Without W more may seem to be popped than pushed.
   var reclaimableBytes: Int { max(0, Int(truncatingIfNeeded: keptBytes)) }
 
-  /// The same as an unsigned number, for a comparison that each barrier makes: a conversion would cost it as much
-  /// again.
+  /// As ``reclaimableBytes``, as an unsigned number, for a comparison that each barrier makes: a conversion would cost it as much again.
   @inline(__always)
   private var keptBytes: UInt64 { state.limbo.bytesPushed &- state.limbo.bytesPopped &+ garbageBytes }
 

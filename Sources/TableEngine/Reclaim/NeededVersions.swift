@@ -28,6 +28,6 @@ struct NeededVersions {
     return hash | 1
   }
 
-  /// The same where something was retained for the pending reader too: changes when that reader moves on.
+  /// As ``signature``, for where something was retained for the pending reader too: changes also when that reader moves on.
   var signatureWithPending: UInt64 { (signature ^ lowestPending) &* 0x9e37_79b9_7f4a_7c15 | 1 }
 }

@@ -60,8 +60,8 @@ struct Recycler {
       ? found(block, head) : nextFurther(block, head, code, before: state.reserveStart, detours: Self.detours)
   }
 
-  /// The same for a tombstone, which may take a block of the reserve. At the head lies the value that an earlier removal superseded, and
-  /// behind it nearly always that one's tombstone. Both are looked at before the value's block is made free.
+  /// As ``nextBlock(code:)``, for a tombstone, which may take a block of the reserve. At the head lies the value that an earlier removal
+  /// superseded, and behind it nearly always that one's tombstone. Both are looked at before the value's block is made free.
   @inline(__always)
   func nextBlockForTombstone(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }

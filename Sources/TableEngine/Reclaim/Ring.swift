@@ -35,7 +35,7 @@ struct Ring {
   @inline(__always)
   func position(_ counter: UInt64) -> Int { position(counter, mask) }
 
-  /// The same for who has loaded the mask.
+  /// As ``position(_:)``, for a caller that has loaded the mask.
   @inline(__always)
   func position(_ counter: UInt64, _ mask: UInt64) -> Int {
     region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes

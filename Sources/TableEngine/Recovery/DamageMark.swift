@@ -11,7 +11,8 @@ struct DamageMark {
   /// Whether the table is marked, for the same callers.
   var isSet: Bool { word != 0 }
 
-  /// The same for a reader of the rwlock variant that waits and does not own W: acquire, since nothing else orders it after the store.
+  /// Whether the table is marked, for a reader of the rwlock variant that waits and does not own W: acquire, since nothing else orders it after the
+  /// store.
   var isSetAsReadersSee: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
 
   /// By an owner of W. Release: a reader that finds the table marked also finds what was done before.

@@ -60,7 +60,7 @@ public indirect enum EngineError: Error, Sendable {
   case keyLength(Int)
   case valueTooLarge(Int, maximum: Int)
   case timedOut(Holder?)
-  /// The same thread is in a section of this table that makes this one wait for ever. Names the outer section.
+  /// This thread is already in a section of this table that would make it wait for ever. Names that section.
   case wouldDeadlock(outer: String)
   /// A barrier of some keys was asked for a key that it has not locked.
   case notLocked(String)

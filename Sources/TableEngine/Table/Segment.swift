@@ -30,7 +30,7 @@ public final class Segment: Sendable {
   private let takesWrites: Bool
   /// Participant of the RCU variant: a thread announces itself in its own slot, and waits for no other.
   @usableFromInline let readsDirectly: Bool
-  /// The same, if this process's readers announce themselves by plain stores: the most frequent case.
+  /// ``readsDirectly``, and this process's readers announce themselves by plain stores: the most frequent case.
   @usableFromInline let readsLightly: Bool
   /// Observer of the RCU variant.
   @usableFromInline let observesVersions: Bool
@@ -41,7 +41,7 @@ public final class Segment: Sendable {
   package let dataMapping: Mapping
   /// Present for participants.
   let participant: Participant?
-  /// The same, for paths on which counting its references would be a good part of the work.
+  /// ``participant``, for paths on which counting its references would be a good part of the work.
   private let uncounted: UncountedReference<Participant>?
   /// Present for participants of the rwlock variant: how they read.
   let gate: RWReaderGate?
@@ -205,8 +205,7 @@ public final class Segment: Sendable {
     try uncounted?.with(body)
   }
 
-  /// The same where the caller knows that this is no observer: ``checkWriting()`` said so, or the thread is in a
-  /// barrier.
+  /// As ``withParticipant(_:)``, where the caller knows that this is no observer: ``checkWriting()`` said so, or the thread is in a barrier.
   @inline(__always)
   func withKnownParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R {
     try unsafe uncounted.unsafelyUnwrapped.with(body)

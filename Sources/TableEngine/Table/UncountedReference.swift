@@ -12,7 +12,7 @@ public struct UncountedReference<Object: AnyObject> {
   @inlinable @inline(__always)
   public func with<R>(_ body: (Object) -> R) -> R { unsafe reference._withUnsafeGuaranteedRef(body) }
 
-  /// The same for a `body` that may throw.
+  /// Runs `body`, which may throw, with the object.
   @inlinable @inline(__always)
   public func with<R, E: Error>(_ body: (Object) throws(E) -> R) throws(E) -> R {
     let outcome = unsafe reference._withUnsafeGuaranteedRef { object -> Result<R, E> in

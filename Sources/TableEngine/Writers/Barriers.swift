@@ -28,8 +28,9 @@ struct Barriers {
     }
   }
 
-  /// The same on the whole table, for a process that mirrors another store into it. To this barrier nothing is expired.
-  /// - Throws: `unsupported` if the table is no mirror.
+  /// As ``begin(timeoutNanoseconds:now:reach:)``, on the whole table, for a process that mirrors another store into it. To this barrier nothing is
+  /// expired.
+  /// - Throws: `unsupported` if the table is no mirror; what that throws, but for `mirrored`.
   func beginAsMirror(timeoutNanoseconds: UInt64) throws(EngineError) {
     try segment.checkParticipation()
     guard segment.features.contains(.mirror) else {
@@ -257,7 +258,7 @@ struct Barriers {
     }
   }
 
-  /// The same with a value that is made in place: see ``Transaction/replace(_:valueLength:_:)``.
+  /// Stores a value that is made in place instead of one that was located: see ``Transaction/replace(_:valueLength:_:)``.
   @inline(__always)
   func replaceInTable(
     _ old: LocatedEntry, valueLength: Int, _ write: (UnsafeMutableRawPointer) -> Void

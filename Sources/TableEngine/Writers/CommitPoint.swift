@@ -17,7 +17,7 @@ struct CommitPoint {
     state.data.storeRelease(DataLayout.committed, next)
   }
 
-  /// The same of a version that changes no key.
+  /// As ``publish(_:keyCount:)``, for a version that changes no key.
   func publishTick() {
     let committed = state.committed
     publish(committed &+ 1, keyCount: state.data.loadRelaxed(WriterState.keyCountWord(committed)))

@@ -60,7 +60,7 @@ extension Segment {
     try unsafe replaceAndCommit(key, hash: hash, value, attributes, barrier, clock)
   }
 
-  /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
+  /// As ``replace(_:hash:_:_:committing:_:)``, for a value with a type and no other attribute, as in ``put(_:_:type:)``.
   public func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, type: UInt8,
     committing barrier: DirectBarrier, _ clock: () -> ExpiryClock
@@ -79,7 +79,7 @@ extension Segment {
     return true
   }
 
-  /// The same as ``find(_:hash:in:_:)`` for a value of which a new one is to be made.
+  /// As ``find(_:hash:in:_:)``, for a value of which a new one is to be made.
   public func locate(
     _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> ExpiryClock
   ) -> LocatedEntry? {

@@ -80,7 +80,7 @@ public struct ExpirySweeper {
     return unsafe participant.keyLocks.isLocked(key, seed: segment.hashSeed, except: Int(record.pointee.slotIndex))
   }
 
-  /// The same as far as can be seen without W. If a step gathered keys that it must leave alone, it might gather the same ones for
+  /// As ``isLocked(_:)``, as far as can be seen without W. If a step gathered keys that it must leave alone, it might gather the same ones for
   /// ever, and never come to what lies behind them.
   private func seemsLocked(_ key: UnsafeRawBufferPointer) -> Bool {
     guard let keyLocks = segment.participant?.keyLocks else { return false }

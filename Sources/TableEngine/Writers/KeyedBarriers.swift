@@ -30,7 +30,7 @@ struct KeyedBarriers {
     }
   }
 
-  /// The same if that needs no waiting.
+  /// As ``begin(_:timeoutNanoseconds:commitTimeoutNanoseconds:)``, if that needs no waiting.
   /// - Parameter timeoutNanoseconds: for the commit.
   /// - Returns: false with nothing done if it might have to wait.
   func beginAtOnce(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {

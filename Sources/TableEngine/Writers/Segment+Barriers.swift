@@ -39,8 +39,7 @@ extension Segment {
     try unsafe barriers.put(key, value, attributes)
   }
 
-  /// The same of a value with a type and no other attribute, as most are: the compiler leaves out what checks the other
-  /// attributes.
+  /// As ``put(_:_:_:)``, for a value with a type and no other attribute, as most are: the compiler leaves out what checks the other attributes.
   public func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8
   ) throws(EngineError) {
@@ -55,7 +54,7 @@ extension Segment {
     try unsafe barriers.overwrite(key, value, attributes, clock)
   }
 
-  /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
+  /// As ``overwrite(_:_:_:_:)``, for a value with a type and no other attribute, as in ``put(_:_:type:)``.
   public func overwrite(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8, _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
@@ -83,7 +82,7 @@ extension Segment {
     try unsafe SingleWrites(segment: self).set(key, value, attributes, timeoutNanoseconds: timeoutNanoseconds)
   }
 
-  /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
+  /// As ``set(_:_:_:timeoutNanoseconds:)``, for a value with a type and no other attribute, as in ``put(_:_:type:)``.
   public func set(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8, timeoutNanoseconds: UInt64
   ) throws(EngineError) {

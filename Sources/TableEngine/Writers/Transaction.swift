@@ -107,7 +107,7 @@ struct Transaction {
     _ = try unsafe put(key, hash: hash, value, attributes) { _ in true }
   }
 
-  /// The same if it is wanted.
+  /// As ``put(_:hash:_:_:)``, if it is wanted.
   ///
   /// - Parameter isWanted: asked about the key's entry, expired or a tombstone too; 0 if there is none.
   /// - Returns: whether it was.
@@ -285,7 +285,7 @@ struct Transaction {
     return find.block
   }
 
-  /// The same of a free block, before its bits are set.
+  /// Takes a free block. The journal names it, and the word that is to lead to it, before its bits are set (I3, I6).
   @inline(__always)
   private func record(_ block: BlockRef, _ kind: Journal.Kind, _ place: Int, _ word: UInt64) -> BlockRef {
     journal.appendChange(kind, of: block, at: place, replacing: word)

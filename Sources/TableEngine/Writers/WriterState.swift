@@ -70,7 +70,7 @@ final class WriterState: @unchecked Sendable {
   var eviction = EvictionProgress()
   /// Where the next ``Compactor`` begins, in a table that is too large for one.
   var nextUnitToCompact = 0
-  /// The same where it makes room for what a ``Shrinker`` moves.
+  /// Where the next ``Compactor`` begins that makes room for what a ``Shrinker`` moves.
   var nextUnitToMoveTo = 0
   /// The hash's prefix, as high bits, at which the next ``Merger`` begins.
   var nextPrefixToMerge: UInt64 = 0
