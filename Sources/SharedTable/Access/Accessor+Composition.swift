@@ -69,7 +69,7 @@ extension Accessor {
   }
 }
 
-/// The same where any part is one that changes something: in one barrier.
+/// Compositions of which any part is one that changes something: in one barrier.
 extension TableAccessor {
   /// Runs this and then the other, in one barrier, and gives both results.
   @_disfavoredOverload

@@ -12,7 +12,7 @@ final class CacheCore: Sendable {
   @usableFromInline let segment: UncountedReference<Segment>
   /// Nil for observers, who cannot tell anybody what they read.
   @usableFromInline let hits: RecentHits?
-  /// The same, for hits: to count a reference would take longer than to note one.
+  /// As ``hits``, for noting a hit: to count a reference would take longer than that.
   @usableFromInline let uncountedHits: UncountedReference<RecentHits>?
   let name: String
   let limit: CacheLimit
@@ -75,7 +75,7 @@ final class CacheCore: Sendable {
     if table.segment.threadSection == .none, !queue.isInOwnJob { try queue.waitUntilEmpty(timeout: timeout) }
   }
 
-  /// The same for async code: suspends, until the task is cancelled.
+  /// As ``awaitWrites(_:)``, for async code: suspends, until the task is cancelled at the latest.
   nonisolated(nonsending) func awaitWritesSuspending() async throws {
     guard writesOnTheWay.load(ordering: .acquiring) != 0 else { return }
     try await queue.runJobUnlessCancelled { () throws(TableError) in }

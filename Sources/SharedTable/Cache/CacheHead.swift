@@ -54,7 +54,7 @@ struct CacheHead: Equatable {
   /// Whether it was meant for a cache's head, be it a wrong one.
   static func isOfACache(_ found: FoundEntry) -> Bool { unsafe isOfACache(found.carriedAttributes, found.value) }
 
-  /// The same of a value that lies in no table.
+  /// As ``isOfACache(_:)``, for a value that lies in no table.
   static func isOfACache(_ attributes: ValueAttributes, _ value: UnsafeRawBufferPointer) -> Bool {
     let isForm = attributes.hasForm(form) || attributes.type == ValueType.bytes.rawValue
     return unsafe isForm && value.count >= 8 && value.loadUnaligned(as: UInt64.self) == magic

@@ -41,7 +41,7 @@ extension ClaimedPlace {
     }
   }
 
-  /// The same for tasks: suspends where the other blocks. Barriers run on the queue's threads.
+  /// The value that the caller has just looked for in vain, for tasks: suspends while another computes. Barriers run on the queue's threads.
   nonisolated(nonsending) func missingValue(
     timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {

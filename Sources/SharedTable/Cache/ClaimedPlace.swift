@@ -13,7 +13,7 @@ protocol ClaimedPlace: Sendable {
 
   /// The value, if there is one. Waits no longer than that for the rwlock variant's barrier.
   func find(timeoutNanoseconds: UInt64) throws(TableError) -> Value?
-  /// The same in a barrier.
+  /// The value, if there is one, as a barrier sees it.
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value?
   /// A barrier for a claim; what it does to a full table is the place's.
   func withBarrier<R>(
@@ -101,7 +101,7 @@ extension ClaimedPlace {
     try await looking { timeout throws(TableError) in try find(timeoutNanoseconds: timeout) }
   }
 
-  /// The same as ``look(_:timeoutNanoseconds:)``, for tasks.
+  /// As ``look(_:timeoutNanoseconds:)``, for tasks.
   nonisolated(nonsending) func look(_ claim: ClaimRecord) async throws -> ClaimState<Value> {
     try await looking { timeout throws(TableError) in try look(claim, timeoutNanoseconds: timeout) }
   }

@@ -65,7 +65,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// The same, without a wait for writes that are on their way.
+  /// As the subscript, without a wait for writes that are on their way.
   @inlinable @inline(__always)
   func committed(_ key: Key) throws(TableError) -> Value? {
     try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in

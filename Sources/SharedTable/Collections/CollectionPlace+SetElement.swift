@@ -27,7 +27,7 @@ extension CollectionPlace {
     }
   }
 
-  /// The same as a part of a barrier.
+  /// As ``setElement(_:_:_:if:timeout:)``, as a part of a barrier.
   @usableFromInline
   func setElement(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
@@ -39,7 +39,7 @@ extension CollectionPlace {
     }
   }
 
-  /// The same for a key that is long, or begins as those do that are no elements'.
+  /// As ``setElement(_:_:_:if:timeout:)``, for a key that is long, or begins as those do that are no elements'.
   @inline(never)
   private func setRareElement(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,

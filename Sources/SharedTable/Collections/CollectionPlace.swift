@@ -31,7 +31,7 @@ final class CollectionPlace: Sendable {
     try numbers(name.withOwnKey { key throws(TableError) in try section.found(key) })
   }
 
-  /// The same in a barrier, faster.
+  /// As ``header(in:)``, in a barrier, faster.
   @inline(__always)
   func header(inBarrier tx: borrowing Transaction) throws(TableError) -> CollectionHeader.Numbers? {
     try numbers(findHeader(tx))
@@ -55,7 +55,8 @@ final class CollectionPlace: Sendable {
     return true
   }
 
-  /// The same in a barrier of ``withDirectBarrier(_:quickly:generally:)``. False also where something else has the name.
+  /// Whether the collection has a header, in a barrier of ``withDirectBarrier(_:quickly:generally:)``. False also where something else has the
+  /// name.
   @inline(__always)
   func hasHeader(in barrier: DirectBarrier) -> Bool { barrier.root.map(isOurs) ?? false }
 
@@ -104,7 +105,7 @@ final class CollectionPlace: Sendable {
         + "or replace or remove it with that")
   }
 
-  /// The same of an element's key.
+  /// As ``foreign(_:)``, for an element's key.
   @usableFromInline @inline(never)
   func foreignKey(_ bytes: UnsafeRawBufferPointer) -> TableError {
     foreign("key '\(unsafe String.printableStart(bytes))'")

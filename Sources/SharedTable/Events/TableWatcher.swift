@@ -16,8 +16,8 @@ final class TableWatcher: Sendable {
 
   /// How long it sleeps at most while somebody waits for a table: what a committer costs that dies before its wake-up.
   static let sliceNanoseconds: UInt64 = 500_000_000
-  /// The same for tables that are only observed, whose committers do not know of us: at first, and once the table has
-  /// been quiet for long.
+  /// How long it sleeps at most while somebody waits for a table that is only observed, whose committers do not know of us: at first, and once the
+  /// table has been quiet for long.
   private static let observerSlice: ClosedRange<UInt64> = 10_000_000...100_000_000
 
   /// What one watch waits for.

@@ -32,7 +32,7 @@ extension Table {
     return VersionedValue(value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : lasts)
   }
 
-  /// The same where no thread may be blocked.
+  /// As ``look(_:as:unless:timeoutNanoseconds:)``, where no thread may be blocked.
   /// - Returns: nil if a barrier is in the way (rwlock variant), or an observer found no moment without a writer.
   func lookAtOnce<T: TableValue>(
     _ key: some TableKey, as type: T.Type, unless known: UInt64? = nil

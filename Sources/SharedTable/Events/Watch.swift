@@ -45,8 +45,9 @@ package final class Watch: Sendable {
   /// Ends the wait, if there is one.
   package func end() { TableWatcher.shared.end(id) }
 
-  /// The same wait; no commit comes to a table that is gone. Suspends also where the wait is over at once: beside a writer that never pauses the
-  /// caller would otherwise keep its actor, or a thread of the pool, for as long as it looks again.
+  /// As ``wait(for:deadline:isolation:)``, for a commit above `version`; no commit comes to a table that is gone. Suspends also where the wait is
+  /// over at once: beside a writer that never pauses the caller would otherwise keep its actor, or a thread of the pool, for as long as it looks
+  /// again.
   /// - Throws: `unlinked`, unless there is a commit that the caller has not seen; `system`.
   func waitForCommit(
     after version: UInt64, deadline: UInt64, isolation: isolated (any Actor)? = #isolation

@@ -8,7 +8,7 @@ struct IsolatedCall<A: Actor, R> {
   @inlinable
   init(_ function: @escaping (isolated A, Closure) throws -> R) { self.function = function }
 
-  /// The same to the machine: `isolated` is a rule for the compiler only, and changes neither registers nor what is passed.
+  /// To the machine what ``IsolatedCall`` is: `isolated` is a rule for the compiler only, and changes neither registers nor what is passed.
   @frozen @usableFromInline
   struct Plain {
     @usableFromInline let function: (A, Closure) throws -> R

@@ -42,7 +42,7 @@ extension TableSection where Self: ~Copyable & ~Escapable {
     try unsafe key.withKeyBytes { bytes throws(TableError) in try unsafe collection(ofBytes: bytes) }
   }
 
-  /// The same of a key's bytes.
+  /// As ``collection(of:)``, for a key's bytes.
   package func collection(ofBytes key: UnsafeRawBufferPointer) throws(TableError) -> CollectionMembership? {
     let name = unsafe UnsafeRawBufferPointer(rebasing: CollectionMembership.namePart(of: key))
     guard Table.keyLengths ~= name.count,

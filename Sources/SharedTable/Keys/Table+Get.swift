@@ -26,8 +26,8 @@ extension Table {
     return try unsafe getGenerally(start, key.count, into: buffer)
   }
 
-  /// The same read for what the quick copy leaves undecided. Out of line with its errors: making and throwing one are
-  /// calls into the runtime, of which the quick copy is free.
+  /// As ``get(_:into:)``, for what the quick copy leaves undecided. Out of line with its errors: making and throwing one are calls into the
+  /// runtime, of which the quick copy is free.
   @usableFromInline @inline(never)
   func getGenerally(
     _ key: UnsafeRawPointer?, _ keyLength: Int, into buffer: UnsafeMutableRawBufferPointer
@@ -63,7 +63,7 @@ extension Table {
     return try getUndecided(key, as: type)
   }
 
-  /// The same after a quick look that has left it undecided: what expires, has older versions, or is of another type.
+  /// As ``get(_:as:)->T?``, after a quick look that has left it undecided: what expires, has older versions, or is of another type.
   @inlinable
   func getUndecided<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     let outcome = try withEntry(key) { found -> Result<T, ValueMismatch> in decode(found, as: type) }
@@ -92,7 +92,7 @@ extension Table {
     return try containsUndecided(key)
   }
 
-  /// The same after a quick look that has left it undecided.
+  /// As ``contains(_:)``, after a quick look that has left it undecided.
   @inlinable
   func containsUndecided(_ key: some TableKey) throws(TableError) -> Bool {
     try withEntry(key) { _ in true } ?? false

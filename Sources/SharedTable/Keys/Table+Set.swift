@@ -67,7 +67,7 @@ extension Table {
     }
   }
 
-  /// The same on no condition, for ever.
+  /// As ``store(_:_:_:_:_:_:)``, on no condition, for ever.
   @inlinable @inline(__always)
   func storeAlone(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64

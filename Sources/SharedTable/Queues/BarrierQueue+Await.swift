@@ -1,7 +1,7 @@
 public import TableEngine
 
-/// The same sections from asynchronous code. They suspend and never block the task's thread; the closures stay
-/// synchronous, so no section ever spans a suspension.
+/// Sections from asynchronous code. They suspend and never block the task's thread; the closures stay synchronous, so no section ever spans a
+/// suspension.
 extension BarrierQueue {
   /// Runs `body` on one snapshot, after all barriers submitted to this queue before.
   ///

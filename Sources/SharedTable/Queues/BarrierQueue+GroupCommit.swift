@@ -66,7 +66,7 @@ extension BarrierQueue {
     if runGroup(of: first, &group) { endTurn(of: &group) }
   }
 
-  /// The same with the table's barrier open.
+  /// As ``run(_:)``, with the table's barrier open.
   func runInOpenBarrier(_ first: BarrierWork) {
     var group = Group()
     runOpenGroup(of: first, &group)

@@ -10,8 +10,7 @@ extension BarrierQueue {
       })
   }
 
-  /// The same with a `body` that gives what to call once the queue has moved on. If the queue is full, blocks until it is
-  /// empty.
+  /// As ``submitJob(_:)``, with a `body` that gives what to call once the queue has moved on. If the queue is full, blocks until it is empty.
   /// - Throws: as ``waitUntilEmpty(timeout:)``, too.
   func submitJobBlocking(_ body: @escaping @Sendable () -> Announcement) throws(TableError) {
     let job = Job(self) { _ in body() }
@@ -21,8 +20,8 @@ extension BarrierQueue {
     }
   }
 
-  /// The same, and suspends until it has run. Cancelling the task does not take it out, so that whoever comes back knows
-  /// what became of it.
+  /// Runs `body` after everything that was submitted before, and suspends until it has run. Cancelling the task does not take it out, so that
+  /// whoever comes back knows what became of it.
   func runJob<R: Sendable>(_ body: @escaping @Sendable () throws(TableError) -> R) async throws -> R {
     try checkAsynchrony()
     let job = Job(self, resultOf: { WorkValue.of(try body()) })
@@ -30,7 +29,7 @@ extension BarrierQueue {
     return try await job.value()
   }
 
-  /// The same, unless the task is cancelled before the job begins: then the job is taken out, and has done nothing.
+  /// As ``runJob(_:)``, unless the task is cancelled before the job begins: then the job is taken out, and has done nothing.
   /// - Throws: `CancellationError` then; what `body` throws.
   nonisolated(nonsending) func runJobUnlessCancelled<R: Sendable>(
     _ body: @escaping @Sendable () throws(TableError) -> R
@@ -38,7 +37,7 @@ extension BarrierQueue {
     try await perform(Job(self, resultOf: { WorkValue.of(try body()) }))
   }
 
-  /// The same in a read's place, beside other reads. Cancelling the task does not take it out.
+  /// As ``runJob(_:)``, in a read's place, beside other reads.
   /// - Parameter body: gets how long it may wait for the table; the time in the queue counts.
   func runReadJob<R: Sendable>(
     _ body: @escaping @Sendable (_ timeoutNanoseconds: UInt64) throws(TableError) -> R
@@ -69,7 +68,7 @@ extension BarrierQueue {
     return try body(pass.timeout)
   }
 
-  /// The same when it is a barrier's.
+  /// Runs `body` on the calling thread when it is a barrier's turn; it opens its own barrier.
   func withBarrierTurn<R>(_ timeout: Duration?, _ body: (Duration?) throws -> R) throws -> R {
     let timeout = try enterBarrier(timeout)
     defer { leaveBarrier() }

@@ -141,7 +141,7 @@ public final class BarrierQueue: Sendable {
   /// A child forked from this process may have inherited the lock locked, and waits for nobody: it must not come here.
   func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R { withOrderInlined(change) }
 
-  /// The same, inlined: every submission passes here.
+  /// As ``withOrder(_:)``, inlined: every submission passes here.
   @inline(__always)
   func withOrderInlined<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
     let (result, turns) = order.withLock { order in

@@ -60,7 +60,7 @@ public final class WorkItem<R: Sendable>: Sendable {
     whenFinished { result in queue.async { block(result) } }
   }
 
-  /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
+  /// As ``notify(queue:execute:)``, on whatever thread ends the work, or on this one: for short and harmless blocks.
   package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) {
     if table.isOfThisProcess { work.observe { block($0.typed(R.self)) } }
   }

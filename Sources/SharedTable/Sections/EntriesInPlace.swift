@@ -8,7 +8,7 @@ extension Table {
   /// - Returns: what ``prefetchEntry(hash:)`` takes; nil if nothing was asked for.
   package func prefetchBucket(of key: UnsafeRawBufferPointer) -> UInt64? { unsafe segment.prefetchBucket(of: key) }
 
-  /// The same for the cache miss that follows, some time later.
+  /// As ``prefetchBucket(of:)``, for the cache miss that follows, some time later.
   package func prefetchEntry(hash: UInt64) { segment.prefetchEntry(hash: hash) }
 }
 

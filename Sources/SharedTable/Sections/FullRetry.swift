@@ -59,7 +59,7 @@ extension TableError {
   /// The table was full, and no reader keeps the room that is missing.
   package var mayFitAfterReclaiming: Bool { code == .full && holder == nil }
 
-  /// The same, or readers may have gone on by then, or be evicted: the next barrier begins with making room.
+  /// The table was full, and the next barrier may find room: it begins with making some, and readers may have gone on by then, or be evicted.
   package var mayFitInNextBarrier: Bool { mayFitAfterReclaiming || contents.isReclaimable }
 
   /// It is `full`, and room may come without anybody's doing: readers end, /dev/shm is also others'.

@@ -29,7 +29,7 @@ extension SectionScan where Self: ~Copyable & ~Escapable {
     }
   }
 
-  /// The same for bodies that see keys and entries, and may throw; until `body` returns false.
+  /// As ``scan(_:_:)``, for bodies that see keys and entries, and may throw; until `body` returns false.
   func visit(_ prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws {
     var failure: (any Error)?
     try scan(prefix) { found in

@@ -61,7 +61,7 @@ extension Table {
     }
   }
 
-  /// The same as ``find(_:hash:in:)`` for a value of which a new one is to be made.
+  /// As ``find(_:hash:in:)``, for a value of which a new one is to be made.
   @inline(__always)
   func locate(_ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier) -> LocatedEntry? {
     unsafe segment.locate(key, hash: hash, in: barrier) { clock }

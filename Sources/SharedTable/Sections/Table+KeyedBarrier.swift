@@ -44,7 +44,7 @@ extension Table {
     }
   }
 
-  /// The same if that needs no waiting.
+  /// Begins a barrier of some keys if that needs no waiting.
   /// - Parameter timeout: for the commit.
   /// - Returns: false with nothing done if it might have to wait.
   func beginKeyedBarrierAtOnce(_ keys: [[UInt8]], _ timeout: Duration?) throws(TableError) -> Bool {

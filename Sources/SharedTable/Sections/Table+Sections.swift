@@ -48,7 +48,7 @@ extension Table {
     }
   }
 
-  /// The same for a body that throws other errors too.
+  /// A read of several steps whose body may throw any error: an observer that was overtaken starts over.
   @inlinable
   func withSection<R>(timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R) throws -> R {
     let result = try withSection(timeout: timeout) { view throws(TableError) -> Result<R, any Error> in
@@ -111,7 +111,7 @@ extension Table {
     return try runBarrier(body)
   }
 
-  /// The same for bodies that throw only `TableError`; tried again as ``FullRetry`` says.
+  /// As ``barrier(timeout:_:)``, for bodies that throw only `TableError`; tried again as ``FullRetry`` says.
   /// - Parameter reach: what `body` may change.
   @inlinable @inline(__always)
   func withBarrier<R>(
@@ -133,7 +133,7 @@ extension Table {
     }
   }
 
-  /// The same for the whole table if that needs no waiting.
+  /// Opens a barrier of the whole table if that needs no waiting.
   /// - Returns: false with nothing done if it might have to wait, and inside a section of this table on this thread.
   func beginBarrierAtOnce() throws(TableError) -> Bool {
     do throws(EngineError) { return try segment.beginBarrierAtOnce() } catch { throw named(error) }

@@ -181,7 +181,7 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// The same of a key whose hash the caller knows.
+  /// What this barrier sees under a key whose hash the caller knows; nil if that is absent or expired.
   @inline(__always)
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {

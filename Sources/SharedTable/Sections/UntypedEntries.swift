@@ -19,7 +19,7 @@ extension Transaction {
     }
   }
 
-  /// The same of bytes that were copied out.
+  /// Stores bytes that were copied out, with what was stored beside them elsewhere.
   package mutating func carry(
     _ key: some TableKey, _ bytes: [UInt8], _ attributes: ValueAttributes
   ) throws(TableError) {

@@ -1,8 +1,8 @@
 import Dispatch
 
-/// The same writes for asynchronous code: the task suspends, and a thread of the library's waits. A process has one of them under way for
-/// each handle of a table, as a host has one for each table; further ones wait for their turn, and the time counts. A write whose time is over
-/// before its turn throws `timedOut`, and nothing was written.
+/// Writes for asynchronous code: the task suspends, and a thread of the library's waits. A process has one of them under way for each handle of a
+/// table, as a host has one for each table; further ones wait for their turn, and the time counts. A write whose time is over before its turn
+/// throws `timedOut`, and nothing was written.
 ///
 /// A task that is cancelled before its write began gets `CancellationError`; what has begun runs to its end.
 extension Table.Upstream {

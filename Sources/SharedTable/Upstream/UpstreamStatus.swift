@@ -24,7 +24,7 @@ public struct UpstreamStatus: Sendable, Equatable {
   public var term: UInt64 = 0
   /// When the table was last known to be what the other store was: nanoseconds since 1970. 0: never.
   public var asOf: UInt64 = 0
-  /// The same moment by CLOCK_MONOTONIC of this boot, which nobody sets. 0: it was before the host was started, or is not known to be later.
+  /// The moment of ``asOf`` by CLOCK_MONOTONIC of this boot, which nobody sets. 0: it was before the host was started, or is not known to be later.
   package var asOfMonotonic: UInt64 = 0
   /// What the table is to hold, and in which form, as far as the mirror's settings say. Another text: it is to be read anew.
   package var contents = ""

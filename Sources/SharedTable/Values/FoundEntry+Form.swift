@@ -7,7 +7,8 @@ extension FoundEntry {
     meta.type == T.tableType.rawValue && fingerprint == T.tableFingerprint
   }
 
-  /// The same for a form that the caller keeps: a type's fingerprint may be a global, and each use of one looks whether it has been computed.
+  /// As ``hasForm(of:)``, for a form that the caller keeps: a type's fingerprint may be a global, and each use of one looks whether it has been
+  /// computed.
   @inline(__always)
   func hasForm(_ form: StoredForm) -> Bool {
     meta.type == form.type.rawValue && fingerprint == form.fingerprint
@@ -30,6 +31,6 @@ func decode<T: TableValue>(_ found: FoundEntry, as type: T.Type) -> Result<T, Va
 }
 
 extension ValueAttributes {
-  /// The same of a value that lies in no table.
+  /// As ``FoundEntry/hasForm(_:)``, for a value that lies in no table.
   func hasForm(_ form: StoredForm) -> Bool { type == form.type.rawValue && fingerprint == form.fingerprint }
 }

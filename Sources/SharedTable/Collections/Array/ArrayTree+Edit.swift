@@ -38,7 +38,7 @@ extension ArrayTree {
     try write(edit, before.header, in: &tx)
   }
 
-  /// The same for elements of the tail.
+  /// As ``replace(_:with:in:)``, for elements of the tail: `range` counts from its first.
   private func replaceInTail(
     _ range: Range<Int>, with run: ArrayLeaf, _ edit: inout Edit, in tx: borrowing Transaction
   ) throws(TableError) {
@@ -97,7 +97,7 @@ extension ArrayTree {
     if top.isEmpty { edit.state.level = 0 }
   }
 
-  /// The same below one node.
+  /// As ``replace(_:with:in:)``, below one node: `range` counts from its first element.
   /// - Returns: what takes the node's place: itself, several nodes, or none.
   private func replace(
     _ range: Range<Int>, with run: ArrayLeaf, below node: ArrayInner.Child, _ level: Int, _ edit: inout Edit,

@@ -28,7 +28,7 @@ extension ArrayTree {
     try write(edit, before.header, in: &tx)
   }
 
-  /// The same below one node.
+  /// As ``remove(_:in:)``, for elements below one node.
   /// - Parameter first: the index of the first element below it.
   /// - Returns: what takes the node's place: itself, several nodes, or none.
   private func remove<Indices: BidirectionalCollection<Int>>(

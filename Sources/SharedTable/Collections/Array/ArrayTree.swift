@@ -78,7 +78,7 @@ final class ArrayTree: Sendable {
     return state
   }
 
-  /// The same without the number of elements in the tail: one look-up.
+  /// As ``state(in:)``, without the number of elements in the tail: one look-up.
   @usableFromInline @inline(__always)
   func stateOfHeader(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State {
     try state(place.header(in: section))
@@ -163,7 +163,7 @@ final class ArrayTree: Sendable {
     return node
   }
 
-  /// The same; nil if it is none.
+  /// As ``node(_:_:_:)``; nil if the entry is no such node.
   @inline(__always) @_lifetime(immortal)
   func node(_ found: FoundEntry, _ level: Int) -> ArrayNodeSpan? {
     guard found.hasForm(nodeForm), let node = ArrayNodeSpan(unsafe RawSpan(_unsafeBytes: found.value)),
@@ -201,7 +201,7 @@ final class ArrayTree: Sendable {
     }
   }
 
-  /// The same in a view of which the state is known.
+  /// Calls `body` with the bytes of an element in a view of which the state is known.
   @usableFromInline
   func withElement(
     at index: Int, _ state: State, in view: borrowing ReadView, _ body: (UnsafeRawBufferPointer) -> Bool

@@ -117,7 +117,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
     }
   }
 
-  /// The same until `body` returns false.
+  /// As ``forEach(in:_:)``, until `body` returns false.
   @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Bool

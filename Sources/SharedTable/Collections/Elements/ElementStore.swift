@@ -106,7 +106,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// The same as a part of a barrier.
+  /// As ``set(_:_:if:timeout:)``, as a part of a barrier.
   /// - Returns: whether it was stored.
   @inlinable
   func set(

@@ -107,7 +107,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// The same until `body` returns false.
+  /// As ``forEach(in:_:)``, until `body` returns false.
   @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, Value) throws -> Bool

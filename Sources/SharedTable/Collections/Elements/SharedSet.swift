@@ -71,7 +71,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     }
   }
 
-  /// The same until `body` returns false.
+  /// As ``forEach(in:_:)``, until `body` returns false.
   @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Element) throws -> Bool
