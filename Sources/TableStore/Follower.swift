@@ -56,7 +56,7 @@ public final class Follower {
     try self.init(table, in: directory, disk: disk, holding: try table.lockForKeeper(directory))
   }
 
-  /// The same, for a keeper that has the lock already.
+  /// As ``init(_:in:disk:)``, for a keeper that has the lock already.
   init(
     _ table: Table, in directory: StoreDirectory, disk: String?, holding lock: KeeperLock
   ) throws(StoreError) {

@@ -75,7 +75,7 @@ extension StoreError {
     "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty; the -wal beside it is "
     + "part of it, and goes with it"
 
-  /// The same where the table lives.
+  /// What a message advises where contents are not to be believed, and the table lives.
   static let moveAwayFromTable =
     "nothing was changed; move it away, with the -wal beside it, and shmd writes the table to a new file, from memory"
 

@@ -86,7 +86,7 @@ public final class StoreKeeper: Sendable {
     alarm.ring()
   }
 
-  /// The same, and waits until it is over, which is as long as the disk takes.
+  /// As ``stop(_:)``, but waits until it is over, which is as long as the disk takes.
   /// - Parameter beat: this thread calls it at times meanwhile, so that a daemon can ping its watchdog.
   public func stopAndWait(_ beat: () -> Void = {}) {
     let done = Alarm()

@@ -45,7 +45,7 @@ public enum JSONText {
     return escapingControls(result)
   }
 
-  /// The same JSON with DEL and C1 (U+0080 to U+009F) as escapes: JSON allows them as they are, and terminals obey them.
+  /// JSON with DEL and C1 (U+0080 to U+009F) as escapes: JSON allows them as they are, and terminals obey them.
   public static func escapingControls(_ json: [UInt8]) -> [UInt8] {
     guard json.contains(where: { $0 == 0x7f || $0 == 0xc2 }) else { return json }
     var result: [UInt8] = []

@@ -131,7 +131,7 @@ final class Story {
     return (sections, torn, sections * 10 / 3, problem)
   }
 
-  /// The same through the command.
+  /// Has the command show a value that a process stored.
   private func showOne(_ table: String) throws {
     let shmctl = try Child(sibling("shmctl"), ["-t", table, "get", "bash"], answersOn: STDOUT_FILENO)
     children.append(shmctl)

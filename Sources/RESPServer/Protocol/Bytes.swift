@@ -70,7 +70,7 @@ struct Bytes: TableKey {
   /// For values that begin as Redis' `string2ull`: what a cursor is.
   var unsigned: UInt64? { UInt64(text) }
 
-  /// The same bytes.
+  /// Whether both have the same bytes.
   func equals(_ other: Bytes) -> Bool { unsafe count == other.count && raw.elementsEqual(other.raw) }
 }
 

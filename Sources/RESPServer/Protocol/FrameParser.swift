@@ -70,7 +70,7 @@ struct FrameParser: ~Copyable {
   /// Nothing of the frame has been looked at.
   private var isUntouched: Bool { outstanding == nil && inline == nil && verdict == nil }
 
-  /// The same for a frame that cannot be read at once.
+  /// As ``step(_:)``, for a frame that cannot be read at once.
   private mutating func stepFurther(_ bytes: Bytes) -> Step {
     if inline != nil { return .frame }
     if let verdict { return verdict }

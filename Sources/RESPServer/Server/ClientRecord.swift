@@ -36,7 +36,7 @@ final class ClientRecord: Sendable {
     case patternMessage(pattern: [UInt8], channel: [UInt8], [UInt8])
     /// Keys; nil: forget everything.
     case invalidate([[UInt8]]?)
-    /// The same for a RESP2 client that listens in another's name.
+    /// Keys as ``invalidate(_:)`` has them, for a RESP2 client that listens in another's name.
     case invalidateMessage([[UInt8]]?)
     /// The client of this number, which was to be told, is gone.
     case redirectionBroken(Int)

@@ -38,7 +38,7 @@ public struct ConfigurationReader {
     return try reader.result()
   }
 
-  /// The same for a text, named as a file and without drop-ins.
+  /// As ``read(file:)``, for a text, named as a file and without drop-ins.
   public static func parse(_ text: String, file: String) throws(Refusal) -> Configuration {
     var reader = ConfigurationReader(file: file)
     reader.read(text)

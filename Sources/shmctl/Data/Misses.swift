@@ -39,7 +39,8 @@ extension [KeyWords] {
     try misses.end()
   }
 
-  /// The same where all there is to say of a key is yes or no: with `--json` under the name `field`, else by the exit status.
+  /// As ``forEach(zeroTerminated:_:_:missing:find:isThere:text:)``, where all there is to say of a key is yes or no: with `--json` under the name
+  /// `field`, else by the exit status.
   func forEach(
     zeroTerminated: Bool, _ options: CommonOptions, _ table: Table, missing: String? = nil, field: String,
     find: ([[UInt8]]) throws -> [Bool]

@@ -16,7 +16,7 @@ struct DumpSource {
     start = input.position
   }
 
-  /// The same dump, or a copy of it that can be read twice.
+  /// This dump, or a copy of it that can be read twice.
   func rereadable() throws -> DumpSource {
     if input.isRegular { return self }
     let spool = try Spool()

@@ -19,7 +19,7 @@ struct ValueForm {
     return ended(onTerminal ? Array(entry.shown.utf8) : entry.text, areSeveral)
   }
 
-  /// The same of an entry in place.
+  /// Appends what ``text(of:_:among:)`` gives, for an entry in place.
   func append(_ entry: EntryView, _ key: ArraySlice<UInt8>, among areSeveral: Bool, to text: inout [UInt8]) {
     guard !json, !onTerminal, !(entry.type?.isScalar ?? false) else {
       text += self.text(of: TableEntry(entry), [UInt8](key), among: areSeveral)
