@@ -88,8 +88,8 @@ mkdir "$tree/.build" && echo x >"$tree/.build/x"
 must_fail "a tracked build directory" ".build/x: is tracked"
 yes '// long' | head -n 600 >"$tree/Sources/SharedTable/Long.swift"
 must_fail "a long file" "600 lines"
-printf '  /// The same, faster.\n  @inlinable\n  public func f() {}\n' >>"$tree/Sources/SharedTable/Table/Table.swift"
-must_fail "a public comment that needs its neighbour" 'Table.swift:[0-9]*: a public comment that begins with "The same"'
+printf '\n/// The same, faster.\nprivate func f() {}\n' >>"$tree/Sources/TableEngine/Table/Segment.swift"
+must_fail "a comment that needs its neighbour" 'Segment.swift:[0-9]*: a comment that begins with "The same"'
 echo '// PAIR new-pair. Other end: MappedMemory.zero.' >>"$tree/Sources/TableEngine/EngineError.swift"
 must_fail "a label without a model" "PAIR new-pair: it is in code, Models/README.md says nothing"
 echo '// PAIR evict-snapshot. Other end: MappedMemory.nothing.' >>"$tree/Sources/TableEngine/EngineError.swift"

@@ -110,17 +110,14 @@ git ls-files -z -- '*.swift' '*.c' '*.h' '*.sh' ':!*.pb.swift' ':!*.grpc.swift' 
   violation "$file: $lines lines; past 500, look for a second idea"
 done
 
-# Each page of the documentation is read alone: a public declaration's comment does not begin with what a neighbour's says.
-for directory in Sources/SharedTable*/; do
-  find "$directory" -name '*.swift' -exec awk '
-    FNR == 1 { inside = 0; same = 0 }
-    /^ *\/\/\// { if (!inside) same = /^ *\/\/\/ The same/ ? FNR : 0; inside = 1; next }
-    { inside = 0 }
-    same && /^ *@[^ ]*( @[^ ]*)* *$/ { next }
-    same { if (/^ *([@a-z][^ ]* +)*public /) print FILENAME ":" same; same = 0 }' {} +
-done | sort >"$violations.same"
+# A comment moves with its declaration: it does not begin with what the comment of a neighbour says.
+find Sources -name '*.swift' -exec awk '
+  { isComment = /^ *\/\/\// }
+  FNR == 1 { inside = 0 }
+  isComment && !inside && /^ *\/\/\/ The same/ { print FILENAME ":" FNR }
+  { inside = isComment }' {} + | sort >"$violations.same"
 while read -r place; do
-  violation "$place: a public comment that begins with \"The same\" is read without its neighbour; say what it is"
+  violation "$place: a comment that begins with \"The same\" is read without its neighbour; say what the declaration does"
 done <"$violations.same"
 rm -f "$violations.same"
 
@@ -189,4 +186,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, floors, the format's lists, designs, sizes, public comments, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"
+echo "tidy: imports, floors, the format's lists, designs, sizes, comments, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"
