@@ -19,7 +19,7 @@ struct LimboBudget {
   /// Is the budget respected, and has no barrier asked for room? Then a transaction may open at once.
   var needsNoWork: Bool { roomWanted == 0 && isRespected }
 
-  /// Are the bytes that wait to be reused within the budget?
+  /// Are the bytes that wait to be reused within the budget? For the owner of W: to others more may seem to be popped than pushed.
   @inline(__always)
   var isRespected: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
 

@@ -12,7 +12,7 @@ struct Barriers {
   /// Blocks while another barrier runs, and in the rwlock variant while readers are inside; at most
   /// `timeoutNanoseconds` in all. The calling thread must close it with ``commit()`` or ``abort()``.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
-  ///   `unlinked`, `forked`, `mirrored`.
+  ///   `unlinked`, `forked`, `mirrored`, `notPermitted` for an observer.
   /// - Parameter now: the instant by which the barrier judges expiry; by default that at which it first looks at a
   ///   value that expires.
   /// - Parameter reach: what the barrier may change, and so whose key locks it waits for.
