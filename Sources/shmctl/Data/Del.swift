@@ -6,9 +6,10 @@ struct Del: TableCommand {
   static let configuration = CommandConfiguration(
     commandName: "del", abstract: "Remove keys, those of the command line in one barrier.",
     discussion: """
-      Exit 1 if any was not found; those found are removed all the same. A key '-' stands for keys on standard input.
+      Exit 1 if any was not found; those found are removed all the same. A key '-' stands for keys on standard input, \
+      which are removed some thousands in a barrier, fewer in a full table.
 
-      --prefix removes all keys that begin with something, a thousand in a barrier. On a terminal it asks first. In a \
+      --prefix removes all keys that begin with something, a thousand in a barrier at most. On a terminal it asks first. In a \
       script it removes without asking; only an empty prefix needs --yes. A key that belongs to a collection is refused without --force, and no \
       other is removed then. With --force a collection's own name takes its elements with it.
       """)
@@ -37,20 +38,21 @@ struct Del: TableCommand {
 
   func run(on table: Table) throws {
     if let prefix { return try remove(prefix, from: table) }
+    let areFromInput = keys.allSatisfy { $0.keys == nil }
     try keys.forEach(zeroTerminated: null, options, table, missing: "nothing to remove", field: "removed") { keys in
-      try remove(keys, from: table)
+      let change = KeyChange(table, force: force)
+      return areFromInput ? try change.runInParts(keys, remove) : try change.run(keys) { tx in try remove(keys, &tx) }
     }
   }
 
-  private func remove(_ keys: [[UInt8]], from table: Table) throws -> [Bool] {
-    try KeyChange(table, force: force).run(keys) { tx in
-      var removed: [Bool] = []
-      for key in keys {
-        if force { try removeElements(of: key, &tx) }
-        removed.append(try tx.remove(key))
-      }
-      return removed
+  /// - Returns: which of them were there.
+  private func remove(_ keys: [[UInt8]], _ tx: inout Transaction) throws -> [Bool] {
+    var removed: [Bool] = []
+    for key in keys {
+      if force { try removeElements(of: key, &tx) }
+      removed.append(try tx.remove(key))
     }
+    return removed
   }
 
   /// Elements without the header that counts them would be of no use to anybody.
@@ -81,7 +83,8 @@ struct Del: TableCommand {
     let first = last.count == keys.count ? [] : keys.filter { !headers.contains($0) }
     var count = 0
     try forEachPart(of: first) { part in
-      count += try KeyChange(table, force: force).run(part) { tx in try part.count { try tx.remove($0) } }
+      count += try KeyChange(table, force: force).runInParts(part) { keys, tx in try keys.map { try tx.remove($0) } }
+        .count(where: \.self)
     }
     try forEachPart(of: last) { part in
       let names = headers.intersection(part)

@@ -31,6 +31,19 @@ struct KeyChange {
     }
   }
 
+  /// Runs `body` on the keys in one barrier or, where the table is too full for that, on one half after the other: it has room for the removals
+  /// of some keys only, and each barrier reclaims what the one before removed.
+  /// - Returns: what `body` returned for each key.
+  func runInParts<R>(_ keys: [[UInt8]], _ body: ([[UInt8]], inout Transaction) throws -> [R]) throws -> [R] {
+    do {
+      return try run(keys) { tx in try body(keys, &tx) }
+    } catch let error as TableError where error.mayFitAfterReclaiming && keys.count > 1 {
+      let middle = keys.count / 2
+      let first = try runInParts([[UInt8]](keys[..<middle]), body)
+      return try first + runInParts([[UInt8]](keys[middle...]), body)
+    }
+  }
+
   private func check(_ keys: [[UInt8]], _ tx: borrowing Transaction) throws {
     if force { return }
     for key in keys {
