@@ -69,7 +69,8 @@ enum ClientCommand {
     } else if mode.isWord("OFF") {
       session.suppression = .all
     } else if mode.isWord("SKIP") {
-      if case .none = session.suppression { session.suppression = .next }
+      // Also where the answer to this command is kept back already.
+      if case .all = session.suppression {} else { session.suppression = .next }
     } else {
       throw .syntax
     }
