@@ -177,7 +177,7 @@ struct OperationRun {
   }
 
   private func report(_ tally: Tally) throws {
-    guard !options.quiet, !results else { return }
+    guard !results else { return }
     if options.json {
       var object = JSONObject()
       object.add("table", table.name)
@@ -185,6 +185,7 @@ struct OperationRun {
       object.add("unmet", tally.unmet)
       return try StandardOutput.write(object.line)
     }
+    if options.quiet { return }
     let unmet = tally.unmet > 0 ? ", \(tally.unmet) not: their key is not there or their condition not met" : ""
     try StandardOutput.write(line: "\(tally.done) operation\(tally.done == 1 ? "" : "s") done\(unmet)")
   }
