@@ -212,4 +212,21 @@ import Testing
       #expect(try client.call("CLIENT", "GETNAME") == "\"\(longest)\"")
     }
   }
+
+  /// What one client sends at once may be many commands that take long. Others have their turn in between.
+  @Test func commandsThatTakeLongDoNotKeepOthersWaiting() async throws {
+    try await withServer { server, client throws in
+      let long = [UInt8](repeating: UInt8(ascii: "a"), count: 2000)
+      for key in ["a", "b"] { #expect(try client.call([Array("SET".utf8), Array(key.utf8), long]) == "+OK") }
+      let other = try server.client()
+      #expect(try other.call("PING") == "+PONG")
+      let count = 200
+      try client.send(String(repeating: "LCS a b LEN\r\n", count: count) + "EXISTS done\r\n")
+      // The first of many is answered: they are under way.
+      #expect(try client.answer() == ":2000")
+      #expect(try other.call("SET", "done", "1") == "+OK")
+      for _ in 1..<count { #expect(try client.answer() == ":2000") }
+      #expect(try client.answer() == ":1")
+    }
+  }
 }

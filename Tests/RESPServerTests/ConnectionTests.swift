@@ -82,6 +82,8 @@ struct ConnectionTests {
     try await withServer { _, client throws in
       try client.send("CLIENT REPLY SKIP\r\nPING a\r\nPING b\r\n")
       #expect(try client.answer() == "\"b\"")
+      try client.send("CLIENT REPLY SKIP\r\nCLIENT REPLY SKIP\r\nPING a\r\nPING b\r\n")
+      #expect(try client.answer() == "\"b\"")
       try client.send("CLIENT REPLY OFF\r\nPING c\r\nCLIENT REPLY ON\r\n")
       #expect(try client.answer() == "+OK")
       // Confirmations of subscriptions are messages.
@@ -470,6 +472,26 @@ struct ConnectionTests {
       #expect(try client.call("PING") == "+PONG")
       #expect(try server.client().answer() == "-ERR max number of clients reached")
       #expect(try client.call("PING") == "+PONG")
+    }
+  }
+
+  /// A transaction may wait long for its table. What it watches in another one is looked at once more when it has that.
+  @Test func aKeyOfAnotherTableIsWatchedUntilTheTransactionRuns() async throws {
+    try await withServer(tables: 2) { server, client throws in
+      #expect(try client.call("SET", "watched", "1") == "+OK")
+      #expect(try client.call("WATCH", "watched") == "+OK")
+      #expect(try client.call("SELECT", "1") == "+OK")
+      #expect(try client.call("MULTI") == "+OK")
+      #expect(try client.call("SET", "x", "1") == "+QUEUED")
+      let (watched, own) = (server.table, try Table.open(server.names[1]))
+      try own.barrier { _ throws in
+        try client.send("EXEC\r\n")
+        // The transaction waits for this barrier.
+        #expect(eventually { own.statistics.readers.contains { $0.wait == .barrier } })
+        try watched.set("watched", "2")
+      }
+      #expect(try client.answer() == "nil")
+      #expect(try client.call("EXISTS", "x") == ":0")
     }
   }
 }

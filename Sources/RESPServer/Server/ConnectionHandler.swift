@@ -121,6 +121,11 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
         if isWritable { continue }
         isWaitingToWrite = true
         return
+      case .turnIsOver:
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        // Not at once: the loop would do that before it looks at other connections.
+        context.eventLoop.scheduleTask(in: .milliseconds(1)) { bound.value.proceed() }
+        return
       case .wait(let lane):
         return hand(to: lane, context)
       case .waitForDisk(let wait):

@@ -174,6 +174,7 @@ extension Session {
     _ first: ReadCommand, _ request: Request, _ bytes: Bytes?, _ patience: Duration
   ) throws {
     let table = try table()
+    hasTakenLong = first.mayTakeLong
     try table.read(timeout: patience) { view in
       answer(first, request, view)
       finish()

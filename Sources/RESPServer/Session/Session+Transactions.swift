@@ -128,14 +128,19 @@ extension Session {
     return true
   }
 
+  /// Keys of other tables once more, in the section in which the transaction runs: the wait for it may have been long. A look that would have to
+  /// wait counts as a change, since nobody can tell.
+  private var holdElsewhereStill: Bool { (try? holdsElsewhere(.zero)) ?? false }
+
   /// - Returns: false if a watched key was written to meanwhile, by whomever.
   private func run(_ queue: CommandQueue, _ patience: Duration) throws -> Bool {
+    hasTakenLong = true
     // Within, commands are carried out and not queued.
     self.queue = nil
     defer { self.queue = queue }
     if queue.onlyReads {
       return try table().read(timeout: patience) { view in
-        guard try holds(view) else { return false }
+        guard try holds(view), holdElsewhereStill else { return false }
         try answerEach(of: queue) { command, request in
           switch command.kind {
           case .read(let kind): try kind.run(request, view, &reply, visible: visibleKeys)
@@ -174,7 +179,7 @@ extension Session {
   func run<S: WriteSection & ~Copyable & ~Escapable>(
     _ queue: CommandQueue, in tx: inout S, isLast: Bool
   ) throws -> Bool {
-    guard try holds(tx) else { return false }
+    guard try holds(tx), holdElsewhereStill else { return false }
     try answerEach(of: queue, unless: { !isLast && ($0 as? TableError)?.mayFitInNextBarrier == true }) {
       command, request in
       switch command.kind {

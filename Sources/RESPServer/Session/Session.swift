@@ -12,6 +12,8 @@ final class Session: @unchecked Sendable {
     case needsInput
     /// Enough to be sent was made; call again when it is.
     case outputFull
+    /// It has taken long enough; call again when others have had their turn.
+    case turnIsOver
     /// The next command would have to wait: hand it to this lane.
     case wait(Lane)
     /// WAITAOF is to be carried out anew when its first target is on the disk, or its time is over.
@@ -70,6 +72,8 @@ final class Session: @unchecked Sendable {
   private var hasWritten: [Bool]
   /// How many tables the running FLUSHALL has emptied.
   var flushedTables = 0
+  /// A command that may take long has been carried out, or a transaction, which may have many.
+  var hasTakenLong = false
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
 
@@ -140,10 +144,20 @@ final class Session: @unchecked Sendable {
     if case .frame = parse(bytes) { true } else { false }
   }
 
+  /// How long the commands of one client may take before others have their turn. What a client sends at once mostly takes a tenth of it.
+  private static let longestTurn = Duration.milliseconds(20)
+
   private func serve(_ bytes: Bytes, _ patience: Duration) -> Outcome {
+    let begin = ContinuousClock.now
+    var untimed = 0
     while true {
       if endsConnection { return .close }
       if reply.count >= Self.replyLimit { return .outputFull }
+      if untimed >= 32 || hasTakenLong {
+        if ContinuousClock.now - begin > Self.longestTurn { return .turnIsOver }
+        (untimed, hasTakenLong) = (0, false)
+      }
+      untimed += 1
       switch parse(bytes) {
       case .needsMore: return .needsInput
       case .nothing: passOver()
