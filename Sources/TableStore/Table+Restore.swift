@@ -32,6 +32,8 @@ extension Table {
     try directory.prepare()
     guard let store = try Store.open(name, in: directory, disk: disk) else { return nil }
     defer { store.close() }
+    // The loader says that what the file holds is on the disk.
+    try store.syncFile()
     let isMirror = options.features.contains(.mirror)
     let staysMirror = isMirror && store.isOfMirror
     var failure: StoreError?

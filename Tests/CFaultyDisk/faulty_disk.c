@@ -21,6 +21,7 @@ struct image {
   unsigned char *synced, *current;
   size_t synced_size, current_size;
   int broken; /* failed once: fails for ever */
+  int was_synced; /* since the plan was made */
 };
 
 struct file {
@@ -170,6 +171,7 @@ static int x_sync(sqlite3_file *f, int flags) {
     i->synced = realloc(i->synced, i->current_size ? i->current_size : 1);
     if (i->current_size) memcpy(i->synced, i->current, i->current_size);
     i->synced_size = i->current_size;
+    i->was_synced = 1;
   }
   return r;
 }
@@ -276,3 +278,9 @@ void faulty_disk_cut_power(const char *directory, int copies, uint64_t seed) {
 }
 
 uint64_t faulty_disk_operations(void) { return operations; }
+
+int faulty_disk_has_synced(const char *path) {
+  for (int n = 0; n < FILES; n++)
+    if (strcmp(images[n].path, path) == 0) return images[n].was_synced;
+  return 0;
+}

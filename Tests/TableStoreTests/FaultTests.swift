@@ -388,6 +388,32 @@ enum Length {
     #expect(failures > 1)
   }
 
+  /// What an administrator copied there may be in the system's memory alone, and the restored table calls it durable. Closing the store
+  /// syncs the file as well, but later, and nobody is told if that fails.
+  @Test func aRestoredTableIsDurableOnlyIfItsFileWasSynced() throws {
+    faulty_disk_register()
+    var restored = 0
+    for at in 1...40 {
+      try withTableName { name in
+        try withDirectory { directory in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          _ = try Self.fill(table, directory)
+          removeObjects(ofTable: name)
+          let file = "\(directory.path)/\(try #require(names(in: directory.path).first))"
+          faulty_disk_plan(FAULTY_DISK_FAIL, UInt64(at))
+          let options = Table.Options(capacityBytes: 4 << 20)
+          let error = storeError { _ = try Table.restore(name, options, from: directory, disk: "faulty") }
+          if error == nil {
+            restored += 1
+            #expect(faulty_disk_has_synced(file) != 0, "operation \(at) failed")
+          }
+          faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        }
+      }
+    }
+    #expect(restored > 0)
+  }
+
   @Test func aPowerCutInARestoreLosesNothing() throws {
     faulty_disk_register()
     try withTableName { name in
