@@ -16,7 +16,13 @@ public struct StoreDirectory: Sendable, Equatable {
   /// Makes the directory if there is none, and looks whether a sync means anything there.
   func prepare() throws(StoreError) {
     if unsafe mkdir(path, 0o700) == 0 {
-      try syncParent()
+      do throws(StoreError) {
+        try syncParent()
+      } catch {
+        // The next attempt would find it there, and not sync its name.
+        unsafe rmdir(path)
+        throw error
+      }
     } else if errno != EEXIST {
       throw StoreError(
         .readOnly, path,
@@ -74,7 +80,8 @@ public struct StoreDirectory: Sendable, Equatable {
     guard descriptor >= 0, fsync(descriptor) == 0 else {
       throw StoreError(
         .readOnly, path,
-        "was made, but the directory above it cannot be synced: \(StoreError.describe(errno)); make both by hand")
+        "cannot be made: the directory above it cannot be synced: \(StoreError.describe(errno)); make it by hand, or name another by "
+          + "'store-directory'")
     }
   }
 

@@ -414,6 +414,27 @@ enum Length {
     #expect(restored > 0)
   }
 
+  /// Where the directory above cannot be synced, the next attempt makes the directory anew and syncs its name: it must not find it there.
+  @Test func aDirectoryWhoseNameCannotBeSyncedIsNotLeftBehind() throws {
+    try withDirectory { above in
+      // Whoever may make names there, and not read it, cannot open it for the sync. Root gives up that right, for this thread alone.
+      let nobody: UInt32 = 65_534
+      #expect(chmod(above.path, 0o300) == 0)
+      if geteuid() == 0 { #expect(chown(above.path, nobody, nobody) == 0) }
+      let directory = StoreDirectory(above.path + "/stores")
+      if geteuid() == 0 { setFileUser(nobody) }
+      let error = storeError { try directory.prepare() }
+      let isLeft = access(directory.path, F_OK) == 0
+      if geteuid() == 0 { setFileUser(0) }
+      #expect(error?.code == .readOnly)
+      #expect(error?.message.contains("the directory above it cannot be synced: ") == true, "\(error as Any)")
+      #expect(chmod(above.path, 0o700) == 0)
+      #expect(!isLeft && access(directory.path, F_OK) != 0)
+      try directory.prepare()
+      #expect(access(directory.path, F_OK) == 0)
+    }
+  }
+
   @Test func aPowerCutInARestoreLosesNothing() throws {
     faulty_disk_register()
     try withTableName { name in
@@ -439,3 +460,6 @@ enum Length {
     }
   }
 }
+
+/// setfsuid(2), which glibc's module leaves out: as whom this thread, and no other, opens files.
+@_silgen_name("setfsuid") @discardableResult private func setFileUser(_ user: UInt32) -> Int32
