@@ -223,6 +223,18 @@ import Testing
     #expect(preallocated.transcript.contains("cannot be had: /dev/shm has room for "))
   }
 
+  /// The daemon tries in each round: claiming all that is free each time, only to find that it is too little, would take it from others.
+  @Test func aTableThatAsksForMoreThanIsFreeIsRefusedBeforeItsPagesAreClaimed() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 4TiB, preallocate: true}")
+    let daemon = try fixture.startReady()
+    let said = daemon.transcript
+    #expect(said.contains("/dev/shm has room for ") && said.contains(", and 'preallocate' asks for 4TiB"), "\(said)")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
   @Test func dropInsAreReadInTheOrderOfTheirNames() throws {
     let fixture = try DaemonFixture()
     let (main, first, second) = (fixture.tableName(), fixture.tableName(), fixture.tableName())

@@ -81,6 +81,19 @@ struct Plan {
     )
   }
 
+  /// Refuses a table that claims all of its pages at once where they are not free, before any is claimed: the daemon tries again in each
+  /// round, and would take from others all that is free, and zero it, each time. What a dead creator left goes only when the table is made.
+  static func requireRoom(for table: TableConfiguration) throws(TableError) {
+    let wanted = table.options.capacityBytes
+    guard table.options.preallocate, let free = (try? SharedMemoryRoom())??.freeBytes, wanted > free,
+      !UnfinishedTable.lies(under: table.name)
+    else { return }
+    throw TableError(
+      .full, table: table.name,
+      "/dev/shm has room for \(ByteCount(bytes: free)), and 'preallocate' asks for \(Scalars.describe(wanted)); "
+        + "give less, free some, or enlarge it")
+  }
+
   /// Whether this user could take part, found out without doing so.
   private static func checkRights(_ name: String) throws(TableError) {
     for object in [ObjectName.control(name), ObjectName.data(name)] {
@@ -206,16 +219,12 @@ struct Plan {
   }
 
   private func obstacle(to table: TableConfiguration) -> TableError? {
-    let wanted = table.options.capacityBytes
     // There is no data object, or the table would have been found.
     if (try? SharedObject.look(at: ObjectName.control(table.name))) != nil, !UnfinishedTable.lies(under: table.name) {
       return TableError(.exists, table: table.name, "")
     }
-    guard table.options.preallocate, let free = (try? SharedMemoryRoom())??.freeBytes, wanted > free else { return nil }
-    return TableError(
-      .full, table: table.name,
-      "/dev/shm has room for \(ByteCount(bytes: free)), and 'preallocate' asks for \(Scalars.describe(wanted)); "
-        + "give less, free some, or enlarge it")
+    do throws(TableError) { try Self.requireRoom(for: table) } catch { return error }
+    return nil
   }
 
   // MARK: - Running tables

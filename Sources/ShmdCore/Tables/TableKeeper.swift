@@ -128,6 +128,7 @@ public actor TableKeeper {
   /// - Parameter beat: called at times while a store is read, which may take longer than the watchdog waits.
   func create(_ configuration: TableConfiguration, _ beat: @Sendable () -> Void) throws(TableError) -> Table {
     try Plan.requireDescriptors(configuration.name)
+    try Plan.requireRoom(for: configuration)
     if let table = try stores.restore(configuration, beat) { return table }
     let table = try Table.create(configuration.name, configuration.options)
     log.info("table created", metadata: describe(table))
