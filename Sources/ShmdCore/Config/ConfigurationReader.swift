@@ -146,7 +146,7 @@ public struct ConfigurationReader {
     do throws(Complaint) {
       return try read(text)
     } catch {
-      complain(node, "\(key): \(error.message)")
+      problems.append(Problem(file: file, line: node.line, "\(key): \(error.message)", isPassing: error.isPassing))
       return nil
     }
   }

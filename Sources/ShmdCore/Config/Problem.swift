@@ -6,11 +6,18 @@ public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
   /// Counted from 1; nil if it is the file as a whole.
   public let line: Int?
   public let message: String
+  /// It may end with nobody's doing.
+  let isPassing: Bool
 
   public init(file: String, line: Int?, _ message: String) {
+    self.init(file: file, line: line, message, isPassing: false)
+  }
+
+  init(file: String, line: Int?, _ message: String, isPassing: Bool) {
     self.file = file
     self.line = line
     self.message = message
+    self.isPassing = isPassing
   }
 
   public var description: String {
@@ -23,10 +30,13 @@ public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
 public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
   /// What is wrong, in the order of the file: all of it, or as much as anybody corrects at once.
   public let problems: [Problem]
+  /// Another attempt may succeed with the file as it is.
+  let isPassing: Bool
   /// More than anybody corrects at once; a file that is wrong all over does not flood the journal.
   private static let mostProblems = 50
 
   init(_ problems: [Problem]) {
+    isPassing = !problems.isEmpty && problems.allSatisfy(\.isPassing)
     let files = problems.map(\.file)
     func place(_ problem: Problem) -> (Int, Int) { (files.firstIndex(of: problem.file) ?? 0, problem.line ?? 0) }
     let sorted = problems.sorted { place($0) < place($1) }

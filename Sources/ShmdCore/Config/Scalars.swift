@@ -5,8 +5,13 @@ import ToolSupport
 /// A value that is not what its key takes. The reader adds the place.
 struct Complaint: Error {
   let message: String
+  /// Nobody knows yet whether the value is right: what it names cannot be looked up just now.
+  let isPassing: Bool
 
-  init(_ message: String) { self.message = message }
+  init(_ message: String, isPassing: Bool = false) {
+    self.message = message
+    self.isPassing = isPassing
+  }
 }
 
 /// The forms of values: each takes a scalar's text, quoted or not, and gives the value or says what it should be.

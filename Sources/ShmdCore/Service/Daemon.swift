@@ -110,9 +110,10 @@ public struct Daemon: Sendable {
     let hangUps = await UnixSignalsSequence(trapping: .sighup)
     let configuration: Configuration
     do throws(Refusal) {
-      configuration = try ConfigurationReader.read(file: configurationFile)
+      configuration = try await readConfiguration()
     } catch {
-      return complain(error)
+      let status = complain(error)
+      return error.isPassing ? .temporary : status
     }
     let lock: InstanceLock
     do throws(InstanceLock.Failure) {
@@ -124,14 +125,28 @@ public struct Daemon: Sendable {
     return await run(configuration, hangUps, lock)
   }
 
-  /// How long a daemon that a service manager started waits for the one before it. Five such starts and their pauses fill the minute in
+  /// How long a daemon that a service manager started waits for the one before it, or for its users and groups. Five such starts and their pauses fill the minute in
   /// which the unit allows twenty: the manager never gives up.
-  private static let lockPatience = Duration.seconds(10)
+  private static let patience = Duration.seconds(10)
+
+  /// Reads the configuration. A service manager may start the daemon before the users and groups of LDAP can be looked up: they are waited for.
+  private func readConfiguration() async throws(Refusal) -> Configuration {
+    let deadline = ContinuousClock.now + (notifier.hasManager ? Self.patience : .zero)
+    while true {
+      do throws(Refusal) {
+        return try ConfigurationReader.read(file: configurationFile)
+      } catch {
+        guard error.isPassing, .now < deadline else { throw error }
+        notifier.send("STATUS=waits for users and groups that cannot be looked up yet")
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+    }
+  }
 
   /// Takes the lock of the runtime directory. Without a service manager a daemon that runs already is a mistake, said at once. With one
   /// it may be the daemon before, which hangs in its disk and does not end although the manager has killed it: its lock is waited for.
   private func takeLock() async throws(InstanceLock.Failure) -> InstanceLock {
-    let deadline = ContinuousClock.now + (notifier.hasManager ? Self.lockPatience : .zero)
+    let deadline = ContinuousClock.now + (notifier.hasManager ? Self.patience : .zero)
     while true {
       do throws(InstanceLock.Failure) {
         return try InstanceLock.take(directory: runtimeDirectory)
@@ -226,7 +241,7 @@ public struct Daemon: Sendable {
     case .held(let pid):
       let who = pid.map { " (pid \($0))" } ?? ""
       Self.complain("\(path): another shmd runs already\(who); stop it first, or give --runtime-directory")
-      return .alreadyRunning
+      return .temporary
     case .system(let error):
       Self.complain("\(path): cannot be locked: \(error); make the directory, or give --runtime-directory")
       return .failure

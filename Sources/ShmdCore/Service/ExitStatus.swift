@@ -6,8 +6,8 @@ public enum ExitStatus: Int32, Sendable {
   case failure = 1
   /// The command line. (Given by the argument parser.)
   case usage = 64
-  /// Another daemon holds the lock of this runtime directory.
-  case alreadyRunning = 75
+  /// Another daemon holds the lock of this runtime directory, or the users and groups of the configuration cannot be looked up just now.
+  case temporary = 75
   /// The configuration is refused; nothing was changed.
   case badConfiguration = 78
 }
