@@ -97,6 +97,23 @@ import Testing
     try monitored.stop()
   }
 
+  /// While the table thread hangs no new sample comes, and the last one is ever older.
+  @Test func aTableThreadThatHangsIsUnhealthyInTheMetricsToo() throws {
+    var sample = HostSample()
+    let fresh = Monitor(Startup(), sample: sample)
+    #expect(fresh.page("/health")?.status == 200)
+    sample.takenNanoseconds = 0
+    let old = Monitor(Startup(), sample: sample)
+    #expect(old.page("/health")?.status == 503)
+    for (monitor, healthy) in [(fresh, 1.0), (old, 0)] {
+      // Also of a page that was made before.
+      for _ in 0..<2 {
+        let page = try #require(monitor.page("/metrics"))
+        #expect(try StrictParser(String(decoding: page.body, as: UTF8.self)).values("shmd_healthy") == [healthy])
+      }
+    }
+  }
+
   @Test func reloadsAndDeadParticipantsAreCounted() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()

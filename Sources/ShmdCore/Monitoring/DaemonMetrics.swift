@@ -3,6 +3,12 @@ import TableMetrics
 
 /// The daemon's own families beside those of its tables.
 enum DaemonMetrics {
+  /// What `/health` would answer at this moment. Not in ``text(_:)``, which is made once a sample: where no other sample comes, this one is too old.
+  static func health(_ sample: HostSample) -> String {
+    PrometheusText.text(
+      of: [family("healthy", .gauge, "1 if /health answers 200.", HealthReport(sample).reasons.isEmpty ? 1 : 0)])
+  }
+
   static func text(_ sample: HostSample) -> String {
     PrometheusText.text(
       of: PrometheusText.families(of: sample.tables.map(\.figures)) + tables(sample) + work(sample.counters)
@@ -30,11 +36,7 @@ enum DaemonMetrics {
     return [
       family("tables_kept", .gauge, "Configured tables in care.", sample.tables.count),
       family("tables_blocked", .gauge, "Configured tables that cannot be had.", sample.blocked.count),
-      blocked, troubled,
-      family(
-        "healthy", .gauge, "1 if /health answers 200.",
-        HealthReport(sample, now: sample.takenNanoseconds).reasons.isEmpty ? 1 : 0),
-      took, taken,
+      blocked, troubled, took, taken,
     ]
   }
 

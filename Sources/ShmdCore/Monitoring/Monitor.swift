@@ -9,15 +9,19 @@ import ToolSupport
 /// A page is made when it is first asked for, and once a sample: a thousand scrapes a second make no more work than one.
 final class Monitor: Sendable {
   private struct State {
-    var sample = HostSample()
+    var sample: HostSample
     /// Of this sample, by path.
     var made: [String: Page] = [:]
   }
 
   private let startup: Startup
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(_ startup: Startup) { self.startup = startup }
+  /// - Parameter sample: the first, for tests.
+  init(_ startup: Startup, sample: HostSample = HostSample()) {
+    self.startup = startup
+    state = Mutex(State(sample: sample))
+  }
 
   var sample: HostSample { state.withLock { $0.sample } }
 
@@ -51,12 +55,14 @@ final class Monitor: Sendable {
     case "/ready": return ready
     default: break
     }
-    return state.withLock { state in
-      if let page = state.made[path] { return page }
+    var (page, sample) = state.withLock { state in
+      if let page = state.made[path] { return (page as Page?, state.sample) }
       let page = Self.make(path, of: state.sample)
       state.made[path] = page
-      return page
+      return (page, state.sample)
     }
+    if path == "/metrics" { page?.body += DaemonMetrics.health(sample).utf8 }
+    return page
   }
 
   private static func make(_ path: String, of sample: HostSample) -> Page? {
