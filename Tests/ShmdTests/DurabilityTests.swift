@@ -251,6 +251,31 @@ import Testing
     #expect(try stores.restore(configuration) == nil)
   }
 
+  /// Others may be read from their stores for minutes, and what is written meanwhile is to be stored.
+  @Test func aTableIsStoredBeforeTheNextOneIsMade() async throws {
+    let fixture = try DaemonFixture()
+    let names = [fixture.tableName(), fixture.tableName()]
+    let files = names.map { StoreFiles(directory: fixture.directory + "/stores", table: $0) }
+    defer { for file in files { file.remove() } }
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let live = Mutex<[[Bool]]>([])
+    let stores = Stores(log: log) { table, mode, directory, report throws(StoreError) in
+      let areThere = names.map { access("/dev/shm/shmtable.\($0).data", F_OK) == 0 }
+      live.withLock { $0.append(areThere) }
+      return try StoreKeeper(table, mode, in: directory, report: report)
+    }
+    var configuration = Configuration(
+      file: "f",
+      tables: names.map {
+        TableConfiguration(
+          file: "f", name: $0, options: Table.Options(capacityBytes: 2 << 20), durability: .everyBarrier, lines: [:])
+      })
+    configuration.storeDirectory = files[0].directory
+    try await TableKeeper(log: log, stores: stores).apply(configuration)
+    #expect(live.withLock(\.self) == [[true, false], [true, true]])
+    await stores.stop()
+  }
+
   /// The table is in shmd's memory alone then. It comes back when all of it is stored, and not as an older file has it.
   @Test(arguments: [true, false])
   func aTableThatLosesItsNameBeforeItIsStoredIsNotThrownAway(hasThreads: Bool) async throws {

@@ -157,6 +157,12 @@ public final class Stores: Sendable {
     for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
   }
 
+  /// Keeps the store of a table that has just come into care, while others are still being made: reading their stores may take minutes.
+  func begin(_ configuration: TableConfiguration, _ table: Table) {
+    guard let mode = configuration.durability.mode else { return }
+    keep(table, mode, state.withLock { $0.directory })
+  }
+
   private func keep(_ table: Table, _ mode: StoreMode, _ directory: StoreDirectory) {
     let name = table.name
     if let keeper = state.withLock({ $0.keepers[name] }) {

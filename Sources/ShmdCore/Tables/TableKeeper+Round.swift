@@ -59,7 +59,10 @@ extension TableKeeper {
       do throws(TableError) {
         var found = try attachOther(configuration)
         if found == nil { found = ManagedTable(configuration, try create(configuration, beat)) }
-        tables += found.map { [$0] } ?? []
+        if let found {
+          tables.append(found)
+          stores.begin(configuration, found.table)
+        }
         return nil
       } catch {
         let trouble = configuration.trouble(error)

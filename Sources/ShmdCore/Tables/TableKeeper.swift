@@ -15,10 +15,12 @@ public actor TableKeeper {
   let mirrors: Mirrors
   nonisolated let counters = DaemonCounters()
 
-  /// - Parameter writeSocket: where this daemon takes writes to mirrored tables; nil: it takes none.
-  init(log: Logger, writeSocket: WriteSocket? = nil) {
+  /// - Parameters:
+  ///   - writeSocket: where this daemon takes writes to mirrored tables; nil: it takes none.
+  ///   - stores: with keepers that start otherwise than the daemon's do, for tests.
+  init(log: Logger, writeSocket: WriteSocket? = nil, stores: Stores? = nil) {
     self.log = log
-    stores = Stores(log: log)
+    self.stores = stores ?? Stores(log: log)
     mirrors = Mirrors(log: log, writeSocket: writeSocket)
   }
 
@@ -85,11 +87,16 @@ public actor TableKeeper {
     for step in plan.steps {
       defer { beat() }
       switch step {
-      case .keep(let configuration, let table, let refused): next.append(carryOn(configuration, table, refused))
+      case .keep(let configuration, let table, let refused):
+        let managed = carryOn(configuration, table, refused)
+        next.append(managed)
+        stores.begin(configuration, managed.table)
       case .wait(let configuration, let error): waiting.append(wait(for: configuration, configuration.trouble(error)))
       case .create(let configuration):
         do throws(TableError) {
-          next.append(ManagedTable(configuration, try create(configuration, beat)))
+          let table = try create(configuration, beat)
+          next.append(ManagedTable(configuration, table))
+          stores.begin(configuration, table)
         } catch {
           waiting.append(wait(for: configuration, configuration.trouble(error)))
         }
