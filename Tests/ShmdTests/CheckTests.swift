@@ -223,12 +223,14 @@ import Testing
     #expect(preallocated.transcript.contains("cannot be had: /dev/shm has room for "))
   }
 
-  /// The daemon tries in each round: claiming all that is free each time, only to find that it is too little, would take it from others.
+  /// The daemon tries in each round: claiming all that is free each time, only to find that it is too little, would take it from others. The
+  /// limit on the size of files keeps a daemon that does from taking more than 64 MiB.
   @Test func aTableThatAsksForMoreThanIsFreeIsRefusedBeforeItsPagesAreClaimed() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
     try fixture.configure("  - {name: \(name), capacity: 4TiB, preallocate: true}")
-    let daemon = try fixture.startReady()
+    let daemon = try fixture.start(prelude: "ulimit -f 65536")
+    try daemon.waitForLine("ready tables=")
     let said = daemon.transcript
     #expect(said.contains("/dev/shm has room for ") && said.contains(", and 'preallocate' asks for 4TiB"), "\(said)")
     daemon.signal(SIGTERM)

@@ -125,8 +125,8 @@ public struct Daemon: Sendable {
     return await run(configuration, hangUps, lock)
   }
 
-  /// How long a daemon that a service manager started waits for the one before it, or for its users and groups. Five such starts and their pauses fill the minute in
-  /// which the unit allows twenty: the manager never gives up.
+  /// How long a daemon that a service manager started waits for the one before it, or for its users and groups. Five such starts and their
+  /// pauses fill the minute in which the unit allows twenty: the manager never gives up.
   private static let patience = Duration.seconds(10)
 
   /// Reads the configuration. A service manager may start the daemon before the users and groups of LDAP can be looked up: they are waited for.
