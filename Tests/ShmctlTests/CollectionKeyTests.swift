@@ -63,9 +63,19 @@ import Testing
 
   /// Elements that only the table had would stay, uncounted.
   @Test func noLoadMixesCollectionsUnasked() throws {
-    let (source, target) = (try filled(), try filled())
+    func made() throws -> TestTable {
+      let table = try filled()
+      try documents(table).set(4, "four")
+      return table
+    }
+    var source = try made()
+    // A dump's order is that of the keys' hashes. One record is said to have been stored by an earlier load, below: if that were the header, the
+    // table's collection would be the dump's.
+    while try source.run("dump", "--json").text.split(separator: "\n")[1].contains(#""key":"documents","#) {
+      source = try made()
+    }
+    let target = try filled()
     try documents(target).set(3, "three")
-    try documents(source).set(4, "four")
     let dump = try source.run("dump").output
     let before = try target.run("ls", "--long", "--sort").text
     for arguments in [
