@@ -71,9 +71,10 @@ final class Story {
 
     let again = try load(name)
     say("  the next writer stored all packages again in \(milliseconds(again.nanoseconds))")
-    let repairs = try Table.open(name).statistics.recoveries
+    let recoveries = try Table.open(name).statistics.recoveries
     check(
-      again.generation == loaded.generation + 1 && repairs == 1, "the table was repaired once, by whoever came first")
+      again.generation == loaded.generation + 1 && recoveries == 1,
+      "the table was recovered once, by whichever process came first")
     let last = try measure(readers)
     let torn = before.torn + during.torn + after.torn + last.torn
     let sections = before.sections + during.sections + after.sections + last.sections

@@ -68,14 +68,21 @@ import Testing
     }
   }
 
-  /// Who may write the object can make it as long as the table may get, for nothing: a walk in circles must not last as long as that.
-  @Test func aWalkInCirclesIsBoundedByTheMemoryThatTheObjectHas() throws {
+  /// A process that may write the data object can make it as long as the table may get, and needs no memory for that.
+  private func withObjectAsLongAsItMayGet(_ body: (_ name: String, Words, _ end: Int) throws -> Void) throws {
     try withTable(capacityBytes: 1 << 30) { table, name throws in
       try table.set("key", 1)
       let words = try Words("shmtable.\(name).data")
       let end = table.segment.geometry.dataBytes
       try words.object.truncate(to: end)
       words[DataLayout.publishedBytes] = UInt64(end)
+      try body(name, words, end)
+    }
+  }
+
+  /// A walk in circles must not last as long as the object's length would let it.
+  @Test func aWalkInCirclesIsBoundedByTheMemoryThatTheObjectHas() throws {
+    try withObjectAsLongAsItMayGet { name, words, end throws in
       let subTable = Int(DirectoryWord(words[DataLayout.root]).offset)
       for slot in 0..<2048 where words[subTable + slot * 8] == BucketWord.empty {
         words[subTable + slot * 8] = BucketWord.deleted
@@ -94,12 +101,7 @@ import Testing
 
   /// A process that may write the object needs 8 bytes to have an observer look at 16 KiB that are not there.
   @Test func aScanClaimsNoPagesThatTheObjectDoesNotHave() throws {
-    try withTable(capacityBytes: 1 << 30) { table, name throws in
-      try table.set("key", 1)
-      let words = try Words("shmtable.\(name).data")
-      let end = table.segment.geometry.dataBytes
-      try words.object.truncate(to: end)
-      words[DataLayout.publishedBytes] = UInt64(end)
+    try withObjectAsLongAsItMayGet { name, words, end throws in
       for place in 0..<1024 {
         words[DataLayout.rootWord(place)] =
           DirectoryWord(subTable: end - (place + 1) * SubTable.byteCount & ~4095, depth: DataLayout.rootBits).raw

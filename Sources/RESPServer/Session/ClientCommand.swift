@@ -70,7 +70,7 @@ enum ClientCommand {
       session.suppression = .all
     } else if mode.isWord("SKIP") {
       // Also where the answer to this command is kept back already.
-      if case .all = session.suppression {} else { session.suppression = .next }
+      if session.suppression != .all { session.suppression = .next }
     } else {
       throw .syntax
     }

@@ -129,7 +129,7 @@ extension Session {
   }
 
   /// Keys of other tables once more, in the section in which the transaction runs: the wait for it may have been long. A look that would have to
-  /// wait counts as a change, since nobody can tell.
+  /// wait counts as a change: the server cannot tell whether there was one, and the client tries again.
   private var holdElsewhereStill: Bool { (try? holdsElsewhere(.zero)) ?? false }
 
   /// - Returns: false if a watched key was written to meanwhile, by whomever.

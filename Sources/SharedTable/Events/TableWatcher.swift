@@ -16,8 +16,8 @@ final class TableWatcher: Sendable {
 
   /// How long it sleeps at most while somebody waits for a table: what a committer costs that dies before its wake-up.
   static let sliceNanoseconds: UInt64 = 500_000_000
-  /// How long it sleeps at most while somebody waits for a table that is only observed, whose committers do not know of us: at first, and once the
-  /// table has been quiet for long.
+  /// How long the watcher sleeps at most while a caller waits for a table that this process only observes: at first, and once the table has been
+  /// quiet for long. Writers of such a table cannot see its observers, and wake none of them.
   private static let observerSlice: ClosedRange<UInt64> = 10_000_000...100_000_000
 
   /// What one watch waits for.

@@ -117,13 +117,14 @@ extension BarrierQueue {
     .unsupported("asynchronous work in a child whose parent had done some", instead: "call exec in the child first")
   }
 
-  /// Takes out work whose closure has not begun. If its turn has come already, that goes on without it.
-  func cancel(_ work: Work) -> Bool {
+  /// Takes out work whose closure has not begun, and fails it with `error`. If its turn has come already, that goes on without it.
+  /// - Returns: whether it did.
+  func cancel(_ work: Work, failingWith error: any Error = CancellationError()) -> Bool {
     guard table.isOfThisProcess else { return false }
     // Claimed first: a lane that has taken it out of the queue and puts it back then leaves it out.
     guard work.claim() else { return false }
     _ = withOrder { $0.withdraw(work) }
-    work.fail(CancellationError())
+    work.fail(error)
     return true
   }
 }

@@ -20,8 +20,8 @@ extension BarrierQueue {
     }
   }
 
-  /// Runs `body` after everything that was submitted before, and suspends until it has run. Cancelling the task does not take it out, so that
-  /// whoever comes back knows what became of it.
+  /// Runs `body` after everything that was submitted before, and suspends until it has run. Cancelling the task does not take it out: the task
+  /// always learns what became of it.
   func runJob<R: Sendable>(_ body: @escaping @Sendable () throws(TableError) -> R) async throws -> R {
     try checkAsynchrony()
     let job = Job(self, resultOf: { WorkValue.of(try body()) })

@@ -69,13 +69,11 @@ extension BarrierQueue {
     let alarm = DispatchSource.makeTimerSource(queue: Self.clock)
     // Weakly: with the queue it would keep the table, for some moments after the call has returned.
     alarm.setEventHandler { [weak self, weak job] in
-      guard let self, let job, job.claim() else { return }
-      _ = withOrder { $0.withdraw(job) }
-      job.fail(
-        TableError(
-          .timedOut, table: table.name,
-          "the time was over before this write's turn came; nothing was written, try again or allow more time"
-        ))
+      guard let self, let job else { return }
+      let error = TableError(
+        .timedOut, table: table.name,
+        "the time was over before this write's turn came; nothing was written, try again or allow more time")
+      _ = cancel(job, failingWith: error)
     }
     alarm.schedule(deadline: deadline.dispatchTime)
     alarm.activate()

@@ -146,7 +146,7 @@ public struct ConfigurationReader {
     do throws(Complaint) {
       return try read(text)
     } catch {
-      problems.append(Problem(file: file, line: node.line, "\(key): \(error.message)", isPassing: error.isPassing))
+      problems.append(Problem(file: file, line: node.line, "\(key): \(error.message)", isTemporary: error.isTemporary))
       return nil
     }
   }

@@ -6,18 +6,18 @@ public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
   /// Counted from 1; nil if it is the file as a whole.
   public let line: Int?
   public let message: String
-  /// It may end with nobody's doing.
-  let isPassing: Bool
+  /// It may end by itself, as a look-up of users that fails: another start is worth while.
+  let isTemporary: Bool
 
   public init(file: String, line: Int?, _ message: String) {
-    self.init(file: file, line: line, message, isPassing: false)
+    self.init(file: file, line: line, message, isTemporary: false)
   }
 
-  init(file: String, line: Int?, _ message: String, isPassing: Bool) {
+  init(file: String, line: Int?, _ message: String, isTemporary: Bool) {
     self.file = file
     self.line = line
     self.message = message
-    self.isPassing = isPassing
+    self.isTemporary = isTemporary
   }
 
   public var description: String {
@@ -31,12 +31,12 @@ public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
   /// What is wrong, in the order of the file: all of it, or as much as anybody corrects at once.
   public let problems: [Problem]
   /// Another attempt may succeed with the file as it is.
-  let isPassing: Bool
+  let isTemporary: Bool
   /// More than anybody corrects at once; a file that is wrong all over does not flood the journal.
   private static let mostProblems = 50
 
   init(_ problems: [Problem]) {
-    isPassing = !problems.isEmpty && problems.allSatisfy(\.isPassing)
+    isTemporary = !problems.isEmpty && problems.allSatisfy(\.isTemporary)
     let files = problems.map(\.file)
     func place(_ problem: Problem) -> (Int, Int) { (files.firstIndex(of: problem.file) ?? 0, problem.line ?? 0) }
     let sorted = problems.sorted { place($0) < place($1) }

@@ -6,11 +6,11 @@ import ToolSupport
 struct Complaint: Error {
   let message: String
   /// Nobody knows yet whether the value is right: what it names cannot be looked up just now.
-  let isPassing: Bool
+  let isTemporary: Bool
 
-  init(_ message: String, isPassing: Bool = false) {
+  init(_ message: String, isTemporary: Bool = false) {
     self.message = message
-    self.isPassing = isPassing
+    self.isTemporary = isTemporary
   }
 }
 

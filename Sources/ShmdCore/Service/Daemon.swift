@@ -113,7 +113,7 @@ public struct Daemon: Sendable {
       configuration = try await readConfiguration()
     } catch {
       let status = complain(error)
-      return error.isPassing ? .temporary : status
+      return error.isTemporary ? .temporary : status
     }
     let lock: InstanceLock
     do throws(InstanceLock.Failure) {
@@ -136,7 +136,7 @@ public struct Daemon: Sendable {
       do throws(Refusal) {
         return try ConfigurationReader.read(file: configurationFile)
       } catch {
-        guard error.isPassing, .now < deadline else { throw error }
+        guard error.isTemporary, .now < deadline else { throw error }
         notifier.send("STATUS=waits for users and groups that cannot be looked up yet")
         try? await Task.sleep(for: .milliseconds(100))
       }

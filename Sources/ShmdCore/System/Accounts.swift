@@ -64,7 +64,7 @@ enum Accounts {
   private static func unknown(_ kind: String, _ name: String, _ failure: Int32) -> Complaint {
     if failure != 0, failure != ENOENT {
       return Complaint(
-        "\(kind) \(name.quotedExcerpt) cannot be looked up (error \(failure)); give its number", isPassing: true)
+        "\(kind) \(name.quotedExcerpt) cannot be looked up (error \(failure)); give its number", isTemporary: true)
     }
     return Complaint(
       "there is no \(kind) \(name.quotedExcerpt) on this host; create it, or give another name or a number")
