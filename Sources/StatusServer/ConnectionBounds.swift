@@ -1,8 +1,5 @@
 import NIOCore
 
-/// Says that a request went beyond its bounds.
-struct OversizedRequest: Error {}
-
 /// What one connection may cost: so many bytes of a request, so much time in all. Sits before everything that parses.
 ///
 /// A client that is silent, sends a byte now and then, or does not read what it asked for, loses its place when the time is over.

@@ -1,12 +1,5 @@
 import Glibc
 
-/// Why the demo cannot go on.
-struct Trouble: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
-}
-
 /// Nanoseconds of the monotonic clock.
 func now() -> Int {
   var time = timespec()

@@ -129,13 +129,3 @@ struct CommonOptions: ParsableArguments {
     if !quiet { StandardError.write("table '\(table.name)': \(message)") }
   }
 }
-
-/// A command on one table.
-protocol TableCommand: ParsableCommand {
-  var options: CommonOptions { get }
-  func run(on table: Table) throws
-}
-
-extension TableCommand {
-  func run() throws { try run(on: options.open()) }
-}

@@ -1,11 +1,5 @@
-import ArgumentParser
 import SharedTable
 import ToolSupport
-
-/// The types that `set --type` takes.
-enum ValueKind: String, ExpressibleByArgument, CaseIterable {
-  case string, bytes, integer, double, bool, json
-}
 
 /// A value between its text and its stored form.
 enum TypedValue: Equatable {

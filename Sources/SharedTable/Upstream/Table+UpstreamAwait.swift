@@ -81,18 +81,6 @@ extension BarrierQueue {
   }
 }
 
-/// The queue in which a handle's asynchronous writes to the mirrored store wait for each other. Kept by what is under way.
-struct UpstreamQueue {
-  private weak var queue: BarrierQueue?
-
-  mutating func queue(of table: Table) -> BarrierQueue {
-    if let queue { return queue }
-    let made = BarrierQueue(in: table, subject: nil)
-    queue = made
-    return made
-  }
-}
-
 extension Table {
   /// - Throws: `forked`: another thread of the parent may have held the lock.
   fileprivate func upstreamQueue() throws(TableError) -> BarrierQueue {

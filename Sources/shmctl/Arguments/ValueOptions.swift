@@ -20,25 +20,6 @@ struct ValueOptions: ParsableArguments {
   }
 }
 
-/// The types as flags.
-enum KindFlag: String, EnumerableFlag {
-  case string, bytes, int, double, bool
-  case json = "json-value"
-
-  var kind: ValueKind {
-    switch self {
-    case .string: .string
-    case .bytes: .bytes
-    case .int: .integer
-    case .double: .double
-    case .bool: .bool
-    case .json: .json
-    }
-  }
-
-  static func name(for value: KindFlag) -> NameSpecification { .customLong(value.rawValue) }
-}
-
 extension Transaction {
   mutating func set(_ key: [UInt8], _ value: TypedValue, expires: Expiration) throws(TableError) {
     switch value {

@@ -7,28 +7,6 @@ enum PlainForm: String, ExpressibleByArgument, CaseIterable {
   case csv, env, resp
 }
 
-/// What is wrong in a file of another program's form, and where.
-struct PlainProblem: Error {
-  let place: String
-  let message: String
-
-  init(line: Int, _ message: String) {
-    place = "line \(line)"
-    self.message = message
-  }
-
-  init(byte: Int, _ message: String) {
-    place = "at byte \(byte)"
-    self.message = message
-  }
-}
-
-/// Lines for a table's records; nil for one that the form cannot hold.
-protocol PlainWriter {
-  var start: [UInt8] { get }
-  func record(_ record: OwnedRecord) -> [UInt8]?
-}
-
 extension OwnedRecord {
   /// The value for other programs: numbers and bools as text, all else as it is stored.
   var text: [UInt8] {

@@ -1,0 +1,4 @@
+import NIOCore
+
+/// Says that a request went beyond its bounds.
+struct OversizedRequest: Error {}

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+/// The types that `set --type` takes.
+enum ValueKind: String, ExpressibleByArgument, CaseIterable {
+  case string, bytes, integer, double, bool, json
+}
