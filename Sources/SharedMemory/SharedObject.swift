@@ -196,34 +196,54 @@ extension SharedObject {
     try check("fallocate", shmos_punch(descriptor, UInt64(offset), UInt64(count)))
   }
 
-  /// Whether something in a range was written and not given back. By SEEK_DATA of lseek(2).
+  /// Whether something in a range was written and not given back.
   /// - Returns: false where the system does not tell, as in some sandboxes.
   public func hasMemory(in range: Range<Int>) throws(SystemError) -> Bool {
-    let written = lseek(descriptor, off_t(range.lowerBound), SEEK_DATA)
-    if written < 0, errno == ENXIO || errno == EINVAL || errno == EOPNOTSUPP { return false }
-    if written < 0 { throw SystemError(call: "lseek", errno: errno) }
-    return written < range.upperBound
+    guard case .at(let offset) = try firstMemory(from: range.lowerBound) else { return false }
+    return offset < range.upperBound
   }
 
-  /// Whether the system says of a range within the object that nothing in it was written, or all was given back: it reads as zeros. By SEEK_DATA
-  /// of lseek(2). False where the system does not tell.
+  /// Whether the system says of a range within the object that nothing in it was written, or all was given back: it reads as zeros. False
+  /// where the system does not tell.
   public func isHole(_ range: Range<Int>) -> Bool {
-    let written = lseek(descriptor, off_t(range.lowerBound), SEEK_DATA)
-    return written < 0 ? errno == ENXIO : written >= range.upperBound
+    switch try? firstMemory(from: range.lowerBound) {
+    case .at(let offset): offset >= range.upperBound
+    case .nowhere: true
+    case .untold, nil: false
+    }
   }
 
-  /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back. By SEEK_DATA of lseek(2).
+  /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back.
   /// - Returns: `offset` if nothing behind it was written; the size where the system does not tell, as in some sandboxes.
   public func endOfMemory(from offset: Int) throws(SystemError) -> Int {
     var end = offset
     while true {
-      let written = lseek(descriptor, off_t(end), SEEK_DATA)
-      if written < 0, errno == ENXIO { return end }
-      if written < 0, errno == EINVAL || errno == EOPNOTSUPP { return try status().size }
-      guard written >= 0, case let hole = lseek(descriptor, written, SEEK_HOLE), hole > written else {
-        throw SystemError(call: "lseek", errno: errno)
+      switch try firstMemory(from: end) {
+      case .nowhere: return end
+      case .untold: return try status().size
+      case .at(let written):
+        // No further than `written` if another process has given that memory back since.
+        let hole = lseek(descriptor, off_t(written), SEEK_HOLE)
+        guard hole >= 0 else { throw SystemError(call: "lseek", errno: errno) }
+        end = Int(hole)
       }
-      end = Int(hole)
+    }
+  }
+
+  private enum FirstMemory {
+    case at(Int), nowhere
+    /// The system does not say.
+    case untold
+  }
+
+  /// Where the first memory lies at an offset or behind it. By SEEK_DATA of lseek(2).
+  private func firstMemory(from offset: Int) throws(SystemError) -> FirstMemory {
+    let written = lseek(descriptor, off_t(offset), SEEK_DATA)
+    if written >= 0 { return .at(Int(written)) }
+    switch errno {
+    case ENXIO: return .nowhere
+    case EINVAL, EOPNOTSUPP: return .untold
+    default: throw SystemError(call: "lseek", errno: errno)
     }
   }
 }
