@@ -30,11 +30,6 @@ enum AccessScope: Sendable {
   }
 }
 
-extension Table {
-  /// Another handle, perhaps; the same table in shared memory.
-  func isSameTable(as other: Table) -> Bool { segment.uuid == other.segment.uuid }
-}
-
 extension TableError {
   static func wrongTable(_ part: Table, runningOn table: Table) -> TableError {
     TableError(

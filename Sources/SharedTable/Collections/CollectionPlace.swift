@@ -23,12 +23,13 @@ final class CollectionPlace: Sendable {
   deinit { signatureBytes.deallocate() }
 
   /// The header's numbers; nil if the collection has none yet.
-  /// - Throws: `typeMismatch` if the name is another collection's or a value's, `damaged`.
+  /// - Throws: `wrongTable`; `typeMismatch` if the name is another collection's or a value's, `damaged`.
   @inline(__always)
   func header(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> CollectionHeader
     .Numbers?
   {
-    try numbers(name.withOwnKey { key throws(TableError) in try section.found(key) })
+    try table.admit(section, name.text)
+    return try numbers(name.withOwnKey { key throws(TableError) in try section.found(key) })
   }
 
   /// As ``header(in:)``, in a barrier, faster.
@@ -70,7 +71,9 @@ final class CollectionPlace: Sendable {
   /// What lies under the name.
   @inline(__always)
   private func findHeader(_ tx: borrowing Transaction) throws(TableError) -> FoundEntry? {
-    try name.withOwnKey { key throws(TableError) in try unsafe tx.find(key.bytes, hash: hash) }
+    // The hash is the key's in this table only.
+    try table.admit(tx, name.text)
+    return try name.withOwnKey { key throws(TableError) in try unsafe tx.find(key.bytes, hash: hash) }
   }
 
   /// Is it a header of this signature, whatever its numbers?

@@ -26,6 +26,10 @@ public protocol TableSection: ~Copyable, ~Escapable {
   func first<R>(
     prefix: some TableKey, _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
   ) throws -> R?
+
+  /// Whether this is a section of the table that a handle is of; opened by another handle of it, perhaps. A table that was dropped and one made
+  /// since under its name are two tables.
+  func isSection(of table: Table) -> Bool
 }
 
 extension TableSection where Self: ~Copyable & ~Escapable {
@@ -34,10 +38,40 @@ extension TableSection where Self: ~Copyable & ~Escapable {
   func found(_ key: RawKey) throws(TableError) -> FoundEntry? { try withEntry(key) { entry in entry.found } }
 }
 
+extension Table {
+  /// Whoever names something of this table in a section of another one would read and write what lies there under that name.
+  /// - Parameter name: of what is looked for in the section.
+  /// - Throws: `wrongTable`.
+  @inlinable @inline(__always)
+  func admit(
+    _ section: borrowing some (TableSection & ~Copyable & ~Escapable), _ name: @autoclosure () -> String
+  ) throws(TableError) {
+    if !section.isSection(of: self) { throw notInSection(name()) }
+  }
+
+  @usableFromInline @inline(never)
+  func notInSection(_ name: String) -> TableError {
+    TableError(
+      .wrongTable, table: self.name,
+      "'\(name)' belongs to another table than the section; if the table was dropped and made anew since, make it anew from the "
+        + "section's table")
+  }
+
+  /// Another handle, perhaps; the same table in shared memory.
+  @usableFromInline @inline(never)
+  func isSameTable(as other: Table) -> Bool { segment.uuid == other.segment.uuid }
+}
+
 // `withEntry` is compiled for `found` beforehand: collections come to it through the protocol, and its general form asks the runtime for the
 // types in it at each call.
 
 extension ReadView: TableSection {
+  /// Whether this is a section of the table that a handle is of; opened by another handle of it, perhaps.
+  @inlinable @inline(__always)
+  public func isSection(of table: Table) -> Bool {
+    segment.with { $0 === table.segment } || self.table.isSameTable(as: table)
+  }
+
   /// Calls `body` with what lies under a key, in place; nil if absent or expired.
   @inlinable @_specialize(where Key == RawKey, R == FoundEntry)
   public func withEntry<Key: TableKey, R>(
@@ -49,6 +83,12 @@ extension ReadView: TableSection {
 }
 
 extension Transaction: TableSection {
+  /// Whether this is a barrier of the table that a handle is of; opened by another handle of it, perhaps.
+  @inlinable @inline(__always)
+  public func isSection(of table: Table) -> Bool {
+    segment.with { $0 === table.segment } || self.table.isSameTable(as: table)
+  }
+
   /// Calls `body` with what lies under a key as this barrier sees it, in place; nil if absent or expired.
   @inlinable @_specialize(where Key == RawKey, R == FoundEntry)
   public func withEntry<Key: TableKey, R>(

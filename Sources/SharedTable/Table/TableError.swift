@@ -43,7 +43,8 @@ public struct TableError: Error, Sendable {
     case unlinked
     /// The process was forked since the table was opened.
     case forked
-    /// A part of an accessor belongs to another table than the one it was to run on. Nothing changed.
+    /// A part of an accessor belongs to another table than the one it was to run on, or a value or collection to another table than the
+    /// section in which it was used. Nothing changed.
     case wrongTable
     /// More threads than the table has slots.
     case slotsExhausted

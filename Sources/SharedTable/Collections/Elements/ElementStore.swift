@@ -38,14 +38,16 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   func get(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Value? {
-    try withKey(key) { key throws(TableError) in try section.get(key, as: Value.self) }
+    try table.admit(section, place.name.text)
+    return try withKey(key) { key throws(TableError) in try section.get(key, as: Value.self) }
   }
 
   @inlinable
   func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
-    try withKey(key) { key throws(TableError) in try section.contains(key) }
+    try table.admit(section, place.name.text)
+    return try withKey(key) { key throws(TableError) in try section.contains(key) }
   }
 
   /// The newest committed value.

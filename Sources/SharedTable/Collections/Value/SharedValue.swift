@@ -44,7 +44,8 @@ public struct SharedValue<Value: TableValue>: Sendable {
   /// The value in a section. Never waits.
   @inlinable
   public func value(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Value {
-    try section.get(name, as: Value.self) ?? defaultValue
+    try table.admit(section, name)
+    return try section.get(name, as: Value.self) ?? defaultValue
   }
 
   /// Replaces the value, whatever it is by now; the new one does not expire. To change it depending on what it is, use
@@ -55,9 +56,10 @@ public struct SharedValue<Value: TableValue>: Sendable {
   }
 
   /// Replaces the value as part of a barrier.
-  /// - Throws: `typeMismatch`, `full`, `tooLarge`; the value stays then.
+  /// - Throws: `typeMismatch`, `full`, `tooLarge`, `wrongTable`; the value stays then.
   @inlinable
   public func set(_ value: Value, in tx: inout Transaction) throws(TableError) {
+    try table.admit(tx, name)
     // What was refused is of another type still, since a barrier judges expiry by one instant: so the check throws.
     if try !tx.overwrite(name, value) { try checkType(in: tx) }
   }
@@ -81,6 +83,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   /// The value as this barrier sees it, and when it expires; the default does not.
   @inlinable
   func look(in tx: borrowing Transaction) throws(TableError) -> (value: Value, expires: Expiration) {
+    try table.admit(tx, name)
     guard let found = try tx.find(name) else { return (defaultValue, .never) }
     let value = try tx.table.checked(decode(found, as: Value.self), name)
     return (value ?? defaultValue, Expiration(stored: found.expiry))
@@ -99,6 +102,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   /// What lies under the name is nobody else's. Its bytes need not be valid: a write is the way to repair them.
   @inlinable
   func checkType(in tx: borrowing Transaction) throws(TableError) {
+    try table.admit(tx, name)
     guard let entry = try tx.find(name) else { return }
     if !entry.hasForm(of: Value.self) { throw mismatch(entry, Value.tableType) }
   }
