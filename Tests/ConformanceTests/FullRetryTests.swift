@@ -88,6 +88,18 @@ import Testing
     #expect(failures > 2)
   }
 
+  @Test func aMergeWaitsToo() async throws {
+    let failures = try await withReaderInTheWay { table, count async throws in
+      let merged = try SharedDictionary<String, [UInt8]>("merged", in: table)
+      for index in 0..<4 { try await expectRoom { try Self.remove(table, index) } }
+      try await expectRoom { try Self.merge([Self.key(0): Self.value], merged) }
+      var filled = count
+      while code({ try Self.set(table, filled) }) == nil { filled += 1 }
+      for _ in 0..<4 * count { try await expectRoom { try Self.merge([Self.key(0): Self.value], merged) } }
+    }
+    #expect(failures > 2)
+  }
+
   @Test func aWriteThatMayNotWaitIsRefusedAtOnce() async throws {
     _ = try await withReaderInTheWay { table, count async throws in
       var refused: TableError?
@@ -163,4 +175,8 @@ import Testing
   }
 
   private static func remove(_ table: Table, _ index: Int) throws { try table.remove(key(index)) }
+
+  private static func merge(_ elements: [String: [UInt8]], _ into: SharedDictionary<String, [UInt8]>) throws {
+    try into.merge(elements)
+  }
 }

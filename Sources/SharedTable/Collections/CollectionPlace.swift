@@ -163,6 +163,12 @@ extension CollectionPlace {
       below: name.ownKey.bytes, hash: hash, timeout, quickly: quickly, generally: generally)
   }
 
+  /// As ``barrier(_:_:)``, for a closure that does nothing but change the table: tried again as ``FullRetry`` says.
+  @inlinable
+  func repeatableBarrier<R>(_ timeout: Duration?, _ body: (inout Transaction) throws -> R) throws -> R {
+    try retryingWhenFull(table.nanoseconds(timeout)) { try barrier(timeout, body) }
+  }
+
   @inlinable
   func barrier<R>(_ timeout: Duration?, _ body: (inout Transaction) throws -> R) throws -> R {
     try withReach { reach throws in

@@ -12,7 +12,8 @@ import TableEngine
 /// as long as making room takes, and so the pauses between them double.
 ///
 /// Single writes are tried again so, those of collections and caches, and the awaited forms of both and of `Table.barrier`. A barrier
-/// of the user's own that blocks is not, nor is one of a queue: its closure may have done more than change the table.
+/// of the user's own that blocks is not, nor is one of a queue, nor a collection's blocking change that runs a closure of the caller's, such as
+/// `mutate`: the closure may have done more than change the table.
 ///
 /// One word, and passed on by value: the first attempt, which nearly always succeeds, keeps it in a register.
 @usableFromInline

@@ -1,5 +1,6 @@
 /// Changes: one barrier each, or, with `in:`, part of one. If one throws, it changed nothing; a barrier whose closure
-/// catches the error goes on as if it had not been tried.
+/// catches the error goes on as if it had not been tried. One that finds no room is tried again, as a `set` of the table is, unless a closure of
+/// the caller's runs in it.
 extension SharedDictionary {
   /// Stores a value.
   /// - Returns: whether the condition held and the value was stored.
@@ -115,7 +116,7 @@ extension SharedDictionary {
     return result
   }
 
-  /// Stores many elements in one barrier: all of them, or none.
+  /// Stores many elements in one barrier: all of them, or none. With `combine` it is not tried again if the table is full.
   ///
   /// Of elements whose keys Swift takes for equal (texts in two forms: ``SharedKey``), the first one's key is stored.
   /// - Parameters:
@@ -130,6 +131,7 @@ extension SharedDictionary {
   ) throws {
     // Outside the barrier: a sequence may take its time, and read the table.
     let elements = Array(elements)
+    guard let combine else { return try store.place.repeatableBarrier(timeout) { tx in try merge(elements, in: &tx) } }
     try store.place.barrier(timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
   }
 

@@ -197,7 +197,13 @@ extension SharedSet {
   /// Removes the elements that are not in `other`, in one barrier.
   @inlinable
   public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
-    try removeAll(timeout: timeout) { element in !Self.isElement(element, of: other) }
+    try store.place.repeatableBarrier(timeout) { tx in try formIntersection(other, in: &tx) }
+  }
+
+  /// Removes the elements that are not in `other` as part of a barrier; throws what the transaction throws.
+  @inlinable
+  public func formIntersection(_ other: Set<Element>, in tx: inout Transaction) throws {
+    try removeAll(in: &tx) { element in !Self.isElement(element, of: other) }
   }
 
   /// Removes all elements in one barrier, and the set's type: the name is free.
