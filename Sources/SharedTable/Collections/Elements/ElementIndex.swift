@@ -254,23 +254,21 @@ struct ElementIndexEdit {
     (number, page) = (other, next)
   }
 
-  /// The page whose turn it is gives those away that the new last page's number takes.
+  /// The page whose turn it is gives those away that the new last page's number takes. The others stay, also those whose hash says neither of
+  /// both: a page that a load left there lists keys by another seed. What such a key's hash says is a page of others' keys, which is not read here.
   private mutating func split(in tx: borrowing Transaction) throws(TableError) {
     let from = state.pages - state.round
     try turn(to: from, in: tx)
     let old = page
     page = ElementPage(isChanged: true)
     state.pages += 1
-    others[state.pages - 1] = ElementPage(isChanged: true)
+    var last = ElementPage(isChanged: true)
     unsafe old.forEach { key in
-      let number = unsafe state.page(of: key)
-      if number == from {
-        unsafe page.append(key)
-      } else {
-        unsafe others[number, default: ElementPage()].append(key)
-      }
+      let belongsToLast = unsafe state.page(of: key) == state.pages - 1
+      unsafe belongsToLast ? last.append(key) : page.append(key)
       return true
     }
+    others[state.pages - 1] = last
   }
 
   /// The last page's elements go back to the one that it was split from.
