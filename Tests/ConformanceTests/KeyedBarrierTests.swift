@@ -350,6 +350,26 @@ private struct Refusal: Error {}
   // MARK: - A full table
 
   /// Its changes are at hand: they are made again where the next barrier can make room, also if it is not the capacity that is short.
+  /// However long the barrier has lasted by then.
+  @Test(arguments: Table.Variant.allCases) func whatItStoresLivesFromThenOn(_ variant: Table.Variant) throws {
+    let clock = TestClock()
+    try withTable(variant, clock: clock) { table throws in
+      try table.set("job/old", 1, expires: .after(.seconds(3600)))
+      try table.barrier(keys: ["job"]) { tx in
+        #expect(try tx.get("job/old") == 1)
+        clock.advance(600)
+        try tx.set("job/new", 2, expires: .after(.seconds(60)))
+        try tx.setExpiration(.after(.seconds(60)), of: "job/old")
+      }
+      clock.advance(59)
+      #expect(try table.get("job/new") == 2)
+      #expect(try table.get("job/old") == 1)
+      clock.advance(2)
+      #expect(try table.get("job/new", as: Int.self) == nil)
+      #expect(try table.get("job/old", as: Int.self) == nil)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func itsCommitIsTriedAgainWhereTheTableCannotGrow(_ variant: Table.Variant)
     throws
   {

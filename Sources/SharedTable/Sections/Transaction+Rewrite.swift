@@ -8,7 +8,7 @@ extension Transaction {
   @discardableResult
   public mutating func setExpiration(_ expires: Expiration, of key: some TableKey) throws(TableError) -> Bool {
     guard case (let bytes, var attributes)? = try carried(key) else { return false }
-    attributes.expiry = expires.nanoseconds(now: now)
+    attributes.expiry = expires.nanoseconds(now: storingInstant)
     try carry(key, bytes, attributes)
     return true
   }

@@ -14,6 +14,8 @@ public struct Transaction: ~Copyable, ~Escapable {
   @inlinable var table: Table { unsafe uncounted }
   /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
   public var now: UInt64 { table.segment.instant(table.clock) }
+  /// See ``Expiration/after(_:)``.
+  var storingInstant: UInt64 { table.segment.storingInstant(table.clock) }
 
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table) {
@@ -267,7 +269,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   mutating func storeWhole(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration
   ) throws(TableError) {
-    let attributes = form.attributes(expiry: expires.nanoseconds(now: now))
+    let attributes = form.attributes(expiry: expires.nanoseconds(now: storingInstant))
     do throws(EngineError) {
       try segment.with { segment throws(EngineError) in try unsafe segment.put(key, bytes, attributes) }
     } catch {

@@ -2,7 +2,7 @@
 public enum Expiration: Sendable, Equatable {
   /// It does not.
   case never
-  /// So long after the instant of the section that stores it.
+  /// So long after the instant by which the barrier that stores it judges expiry; in a barrier of keys, which may last, after it was stored.
   case after(Duration)
   /// At this instant.
   case at(nanosecondsSince1970: UInt64)

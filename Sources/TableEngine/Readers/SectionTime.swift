@@ -14,4 +14,11 @@ extension Segment {
     if unsafe record.pointee.now == SectionTime.notYetRead { unsafe record.pointee.now = clock.now }
     return unsafe record.pointee.now
   }
+
+  /// The instant from which on a value lives that is stored now, if it is to live for a time. It is that of the barrier. A barrier of keys may
+  /// last, and what it stores in the end would be expired at its commit: there it is the instant of the call.
+  public func storingInstant(_ clock: ExpiryClock) -> UInt64 {
+    let record = unsafe shm_thread_quick_find(id)
+    return unsafe record?.pointee.inBarrier == BarrierMark.keyed.rawValue ? clock.now : instant(clock)
+  }
 }
