@@ -47,6 +47,7 @@ import Testing
         { tx in try dictionary.set("k", 2, if: .present, in: &tx) },
         { tx in _ = try dictionary.updateValue(2, forKey: "k", in: &tx) },
         { tx in _ = try dictionary.removeValue(forKey: "k", in: &tx) },
+        { tx in try dictionary.remove(["k"], in: &tx) },
         { tx in try dictionary.mutate("k", in: &tx) { $0 = 2 } },
         { tx in try dictionary.removeAll(in: &tx) },
         { tx in _ = try dictionary.removeAll(in: &tx) { _, _ in true } },
@@ -54,6 +55,7 @@ import Testing
         { tx in try set.remove("k", in: &tx) },
         { tx in try set.formUnion(["new"], in: &tx) },
         { tx in try set.subtract(["k"], in: &tx) },
+        { tx in try set.formIntersection([], in: &tx) },
         { tx in try set.removeAll(in: &tx) },
         { tx in try value.set(2, in: &tx) },
         { tx in try value.remove(in: &tx) },
@@ -146,6 +148,15 @@ import Testing
       try table.barrier { tx in try observed.array.append("new", in: &tx) }
       #expect(try things.array.count == 10)
       #expect(try observer.read { view in try things.dictionary.get("k", in: view) } == 1)
+      try table.barrier { tx in
+        #expect(try things.array.allElements(in: tx).last == "new")
+        #expect(try things.dictionary.allElements(in: tx) == ["k": 1])
+        #expect(try things.dictionary.remove(["k", "absent"], in: &tx) == 1)
+        #expect(try things.set.allElements(in: tx) == ["k"])
+        try things.set.formIntersection(["other"], in: &tx)
+        #expect(try things.dictionary.allElements(in: tx).isEmpty)
+        #expect(try things.set.allElements(in: tx).isEmpty)
+      }
     }
   }
 }

@@ -134,6 +134,14 @@ public struct SharedArray<Element: TableValue>: Sendable {
     try table.withSection { view in try Elements(tree, view).allElements() }
   }
 
+  /// A copy of all elements, as a section sees them.
+  @inlinable
+  public func allElements(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws -> [Element] {
+    var elements: [Element] = []
+    try forEach(in: section) { _, element in elements.append(element) }
+    return elements
+  }
+
   /// A copy of the first elements of one snapshot, at most so many.
   @inlinable
   public func prefix(_ maxLength: Int) throws -> [Element] {

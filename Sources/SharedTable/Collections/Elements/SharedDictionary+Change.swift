@@ -69,7 +69,15 @@ extension SharedDictionary {
   public func remove(_ keys: some Sequence<Key>, timeout: Duration? = nil) throws(TableError) -> Int {
     // A sequence may end with its first pass, and the barrier may be tried again.
     let keys = Array(keys)
-    return try store.place.withBarrier(timeout) { tx throws(TableError) in try store.remove(keys, in: &tx) }
+    return try store.place.withBarrier(timeout) { tx throws(TableError) in try remove(keys, in: &tx) }
+  }
+
+  /// Removes some keys as part of a barrier, whatever their values; throws what the transaction throws.
+  /// - Returns: how many were there.
+  @discardableResult
+  @inlinable
+  public func remove(_ keys: some Sequence<Key>, in tx: inout Transaction) throws(TableError) -> Int {
+    try store.remove(keys, in: &tx)
   }
 
   /// Changes a value in place, in one barrier; an absent one begins as `defaultValue`.

@@ -141,13 +141,17 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   /// A copy of one snapshot. Of several keys that Swift takes for equal texts (``SharedKey``) it has one, with the value of any of them;
   /// ``keys()`` and ``forEach(timeout:_:)`` have all.
   @inlinable
-  public func allElements() throws -> [Key: Value] {
-    try table.withSection { view in
-      var elements: [Key: Value] = [:]
-      // A count that is wrong costs no memory.
-      elements.reserveCapacity(min(try count(in: view), 4096))
-      try forEach(in: view) { key, value in elements[key] = value }
-      return elements
-    }
+  public func allElements() throws -> [Key: Value] { try table.withSection { view in try allElements(in: view) } }
+
+  /// A copy of the elements, as a section sees them.
+  @inlinable
+  public func allElements(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws -> [Key: Value] {
+    var elements: [Key: Value] = [:]
+    // A count that is wrong costs no memory.
+    elements.reserveCapacity(min(try count(in: section), 4096))
+    try forEach(in: section) { key, value in elements[key] = value }
+    return elements
   }
 }

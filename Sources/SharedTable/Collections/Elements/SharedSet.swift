@@ -81,12 +81,14 @@ public struct SharedSet<Element: SharedKey>: Sendable {
 
   /// A copy of one snapshot. Of several texts that Swift takes for equal (``SharedKey``) it has one; ``forEach(timeout:_:)`` has all.
   @inlinable
-  public func allElements() throws -> Set<Element> {
-    try table.withSection { view in
-      var elements: Set<Element> = []
-      try forEach(in: view) { element in elements.insert(element) }
-      return elements
-    }
+  public func allElements() throws -> Set<Element> { try table.withSection { view in try allElements(in: view) } }
+
+  /// A copy of the elements, as a section sees them.
+  @inlinable
+  public func allElements(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws -> Set<Element> {
+    var elements: Set<Element> = []
+    try forEach(in: section) { element in elements.insert(element) }
+    return elements
   }
 
   /// The elements of both. A copy.
