@@ -37,25 +37,40 @@ struct LeaseBook {
   /// The expiry that a key of a lease is stored with; nil for none, as long as nothing is known of the lease.
   func expiry(of lease: ID) -> UInt64? { leases[lease]?.stored }
 
-  /// A key was stored, with a lease or with none (0).
-  /// - Parameter expiry: the one that the table has for it; nil: none.
-  mutating func set(_ key: [UInt8], _ lease: ID, expiry: UInt64?) {
-    if leaseOf[key] != lease { remove(key) }
-    guard lease != 0 else { return }
-    leaseOf[key] = lease
-    var entry = leases.removeValue(forKey: lease) ?? Lease(stored: expiry)
-    entry.keys.insert(key)
-    if entry.stored != expiry { entry.isUneven = true }
-    // As long as nobody has asked, the nearest expiry of its keys is what is known of its end.
-    if entry.end == nil, let expiry { entry.stored = min(entry.stored ?? expiry, expiry) }
-    leases[lease] = entry
+  /// What became of one key.
+  struct Change {
+    let key: [UInt8]
+    /// 0: the key has none, or was removed.
+    let lease: ID
+    /// The one that the table has for the key; nil: none.
+    let expiry: UInt64?
   }
 
-  /// A key was removed.
-  mutating func remove(_ key: [UInt8]) {
-    guard let lease = leaseOf.removeValue(forKey: key) else { return }
-    leases[lease]!.keys.remove(key)
-    if leases[lease]!.keys.isEmpty { leases[lease] = nil }
+  /// Takes what one revision has made of keys.
+  ///
+  /// A lease may lose its last key in a revision and get another one in the same. What is known of its end stays known then: the new key was
+  /// stored with the expiry of the lease, and only by that end is it moved on as long as nobody answers.
+  mutating func apply(_ changes: [Change]) {
+    let losers = Set(changes.compactMap { put($0) })
+    for lease in losers where leases[lease]?.keys.isEmpty == true { leases[lease] = nil }
+  }
+
+  /// - Returns: the lease that loses the key, if there is one.
+  private mutating func put(_ change: Change) -> ID? {
+    let former = leaseOf[change.key].flatMap { $0 == change.lease ? nil : $0 }
+    if let former {
+      leaseOf[change.key] = nil
+      leases[former]!.keys.remove(change.key)
+    }
+    guard change.lease != 0 else { return former }
+    leaseOf[change.key] = change.lease
+    var entry = leases.removeValue(forKey: change.lease) ?? Lease(stored: change.expiry)
+    entry.keys.insert(change.key)
+    if entry.stored != change.expiry { entry.isUneven = true }
+    // As long as nobody has asked, the nearest expiry of its keys is what is known of its end.
+    if entry.end == nil, let expiry = change.expiry { entry.stored = min(entry.stored ?? expiry, expiry) }
+    leases[change.lease] = entry
+    return former
   }
 
   // MARK: - Ends

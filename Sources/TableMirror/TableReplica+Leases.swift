@@ -10,11 +10,14 @@ extension TableReplica {
   /// The expiry with which an event's key is stored; nil: none.
   func expiry(of event: SourceEvent) -> UInt64? { form.expiresLeases ? leases.expiry(of: event.lease) : nil }
 
-  /// An event's key was stored, or removed.
-  mutating func note(_ event: SourceEvent, expiry: UInt64?) {
+  /// The events of one revision were made, their keys stored with these expiries.
+  mutating func note(_ events: [SourceEvent], _ expiries: [UInt64?]) {
     guard form.expiresLeases else { return }
-    let key = Array(event.key[form.prefix.count...])
-    if event.value == nil { leases.remove(key) } else { leases.set(key, event.lease, expiry: expiry) }
+    leases.apply(
+      zip(events, expiries).map { event, expiry in
+        let key = Array(event.key[form.prefix.count...])
+        return LeaseBook.Change(key: key, lease: event.value == nil ? 0 : event.lease, expiry: expiry)
+      })
   }
 
   /// The leases to ask for now.

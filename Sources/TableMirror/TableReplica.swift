@@ -48,7 +48,7 @@ struct TableReplica {
         try tx.make(event, form, expiry: expiry)
       }
     }
-    for (event, expiry) in zip(revision.events, expiries) { note(event, expiry: expiry) }
+    note(revision.events, expiries)
   }
 
   /// Makes the table what the other store was at one revision, in one barrier: what is the same is not touched.
@@ -160,7 +160,7 @@ extension Transaction {
           let (isStored, expiry) = try unsafe replace(
             key, value, type: form.type(of: value), keepingExpiryFrom: lease == 0 ? nil : soon)
           if isStored { stored += 1 }
-          if lease != 0 { leases.set(unsafe [UInt8](key), lease, expiry: expiry) }
+          if lease != 0 { leases.apply([.init(key: unsafe [UInt8](key), lease: lease, expiry: expiry)]) }
         }
       }
     }

@@ -12,8 +12,12 @@ import Testing
     .init(realtime: (calendar + seconds) * Self.second, monotonic: (100 + seconds) * Self.second)
   }
 
+  private func change(_ key: String, _ lease: Int64, expiry: UInt64? = nil) -> LeaseBook.Change {
+    .init(key: Array(key.utf8), lease: lease, expiry: expiry)
+  }
+
   private mutating func set(_ key: String, _ lease: Int64, expiry: UInt64? = nil) {
-    book.set(Array(key.utf8), lease, expiry: expiry)
+    book.apply([change(key, lease, expiry: expiry)])
   }
 
   private mutating func answer(_ lease: Int64, _ left: UInt64?, at seconds: UInt64) {
@@ -107,9 +111,20 @@ import Testing
     #expect(book.count == 2)
     set("b", 0)
     #expect(book.count == 1 && book.due(now: .max, limit: 9) == [2])
-    book.remove(Array("a".utf8))
-    book.remove(Array("never".utf8))
+    set("a", 0)
+    set("never", 0)
     #expect(book.count == 0)
+  }
+
+  /// Nobody answers how long it lasts, and it is followed all the same.
+  @Test(arguments: [0, 2]) mutating func aLeaseThatChangesItsOnlyKeyInOneRevisionKeepsItsEnd(next: Int64) {
+    set("a", 1)
+    answer(1, 10, at: 0)
+    #expect(tell(0) == [13])
+    book.apply([change("a", next), change("b", 1, expiry: book.expiry(of: 1))])
+    #expect(moves(5).isEmpty)
+    #expect(moves(12).map(\.keys) == [[Array("b".utf8)]])
+    #expect(tell(12) == [15])
   }
 
   @Test mutating func whatATableHadOfALeaseIsWhatIsKnownOfIt() {

@@ -88,6 +88,29 @@ import Testing
     }
   }
 
+  /// The lease's only key goes over to another lease in the revision that gives the lease a new key.
+  @Test func aKeyThatTakesTheLeaseOfAnotherStaysAsLongAsTheStoreIsFollowed() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit(["app/a"], lease: 5)
+      fixture.store.set(lease: 5, left: .milliseconds(10))
+      try await fixture.mirroring(expiring(.seconds(1))) {
+        try await fixture.waitUntil { try $0.expiry("a") != nil }
+        fixture.store.state.withLock { $0.hidesLeases = true }
+        var next = fixture.store.position
+        next.revision += 1
+        let keys = [("app/a", 6), ("app/b", 5)] as [(String, Int64)]
+        fixture.store.send(
+          WatchAnswer(
+            position: next,
+            events: keys.map { .init(key: Array($0.utf8), value: [1], revision: next.revision, lease: $1) }))
+        try await fixture.wait(for: next.revision)
+        let first = try #require(try fixture.expiry("b"))
+        try await fixture.waitUntil { try #require(try $0.expiry("b")) > first }
+        fixture.store.state.withLock { $0.hidesLeases = false }
+      }
+    }
+  }
+
   @Test func aLeaseThatWasKeptAliveMovesItsKeysInOneBarrierOfTheSameRevision() async throws {
     try await MirrorFixture.with { fixture in
       let revision = fixture.store.commit(["app/a", "app/b"], lease: 5)
