@@ -21,6 +21,7 @@ public actor Mirror {
   private var replica: TableReplica?
   private var assembler = RevisionAssembler(after: 0)
   private var freshness = FreshnessTracker()
+  private var identity: SourceIdentity
   /// Events are not enough: the whole prefix is to be read.
   private var mustRead = false
   /// The prefix is to be read although the store is another one than the table is of: the settings allow that, and the log tells of it.
@@ -43,6 +44,7 @@ public actor Mirror {
     self.table = table
     self.settings = settings
     self.source = source
+    identity = SourceIdentity(endpoints: settings.address.endpoints.count)
     self.onNews = onNews
   }
 
@@ -149,15 +151,10 @@ public actor Mirror {
     let (status, position) = (replica!.status, taken.position)
     if status.revision == 0 || acceptsOtherStore { return }
     let difference: String
-    if position.cluster != status.cluster {
-      difference =
-        "it is another cluster (\(String(position.cluster, radix: 16)) instead of \(String(status.cluster, radix: 16)))"
-    } else if position.revision < taken.applied {
-      difference = "its revision went back from \(taken.applied) to \(position.revision)"
-    } else if position.term < status.term {
-      difference = "its term went back from \(status.term) to \(position.term), as that of an old copy"
-    } else {
-      return
+    switch identity.judge(position, status, applied: taken.applied) {
+    case .same: return
+    case .unsure(let why): throw .away("it may not be the store that the table is of: \(why); it is looked at again")
+    case .other(let why): difference = why
     }
     guard settings.resync == .always else {
       throw .stopped(

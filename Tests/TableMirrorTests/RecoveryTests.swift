@@ -135,7 +135,9 @@ import Testing
         #expect(try fixture.contents == before)
         #expect(try fixture.table.upstream.status()!.problem.contains("resync"))
       }
-      #expect(news.count == 1)
+      #expect(news.count { if case .stopped = $0 { true } else { false } } == 1)
+      // Of a term that went back another look might have told otherwise.
+      #expect(news.count == (what == "term" ? 2 : 1))
       // Stopped means stopped: the next one says so too. And where it is allowed, the table becomes the other.
       try await fixture.mirroring { try await fixture.wait(for: .stopped) }
       let (_, taken) = try await fixture.mirroring({ $0.resync = .always }) {
@@ -143,6 +145,30 @@ import Testing
         #expect(try fixture.contents == ["z": "9"])
       }
       #expect(taken.contains { if case .otherStore = $0 { true } else { false } })
+    }
+  }
+
+  /// A member that was sent its state as a snapshot tells the term of the last entry that it had, until the next one comes.
+  @Test func aMemberThatTellsAnOldTermForAWhileStopsNoMirror() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([("app/a", "1")])
+      let sessions = Counter()
+      let (report, news) = try await fixture.mirroring {
+        try await fixture.wait(for: .following)
+        fixture.store.state.withLock { state in
+          state.beforeSession = { [weak store = fixture.store] in
+            sessions.increment()
+            if sessions.value == 3 { store?.state.withLock { $0.term = 3 } }
+          }
+          state.term = 2
+        }
+        try await fixture.wait { $0.state == .stopped || $0.state == .away }
+        let last = fixture.store.commit([("app/a", "2")])
+        try await fixture.wait { $0.state == .stopped || $0.revision == last }
+        #expect(try fixture.contents == ["a": "2"])
+      }
+      #expect(report.reads == 1)
+      #expect(!news.contains { if case .stopped = $0 { true } else { false } })
     }
   }
 
