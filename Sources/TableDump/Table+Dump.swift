@@ -8,6 +8,17 @@ extension ReadView {
     try forEach(prefix: prefix) { key, entry in try entry.withRecord(key, body) }
   }
 
+  /// Hands the records of the table's contents to `body`, as ``forEachRecord(prefix:_:)``. What a mirror says of itself is left out: in a dump, or in
+  /// another table, it would be wrong.
+  /// - Parameter table: whose view this is.
+  public func forEachRecord(of table: Table, prefix: [UInt8] = [], _ body: (DumpRecord) throws -> Void) throws {
+    let isMirror = table.isMirror
+    try forEachRecord(prefix: prefix) { record in
+      if isMirror, unsafe record.key.elementsEqual(Table.Upstream.key.utf8) { return }
+      try body(record)
+    }
+  }
+
   /// What a dump of this view says of itself.
   public func dumpHeader(of table: Table, prefix: [UInt8] = []) -> DumpHeader {
     DumpHeader(

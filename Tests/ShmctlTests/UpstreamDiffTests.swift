@@ -185,6 +185,23 @@ import Testing
     #expect(try own.run("upstream", "diff").status == 2)
   }
 
+  /// In another table it would be wrong.
+  @Test func whatAMirrorSaysOfItselfStaysInItsTable() throws {
+    try mirror([("#a", "0"), ("a", "1")])
+    let (own, copy) = (try TestTable(), try TestTable(isMade: false))
+    try own.open().set(Table.Upstream.key, "x")
+    #expect(try CommandRun(["copy", table.name, own.name]).text == "2 records applied\n")
+    #expect(try own.open().get(Table.Upstream.key, as: String.self) == "x")
+    #expect(try CommandRun(["copy", "--prefix", "#", table.name, copy.name]).text == "1 record applied\n")
+    // What a table that is no mirror has under that key is its own.
+    #expect(try CommandRun(["diff", table.name, own.name]).text == "+ \\x23upstream\n")
+    #expect(try CommandRun(["diff", table.name, copy.name]).text == "- a\n")
+    let dump = try table.run("dump", "--json")
+    #expect(dump.text.contains("#a") && !dump.text.contains(Table.Upstream.key), "\(dump.text)")
+    #expect(try CommandRun(["diff", "-", table.name], input: Array(dump.text.utf8)).status == 0)
+    #expect(try !table.run("export", "csv").text.contains(Table.Upstream.key))
+  }
+
   @Test func aWatchTellsEtcdsRevisionOfEachBarrier() throws {
     try mirror([], revision: 7)
     let start = try table.open().version

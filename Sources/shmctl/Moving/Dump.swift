@@ -10,7 +10,8 @@ struct Dump: TableCommand {
       One version of the table: keys, types, values, expiry. The binary form has checksums and is read by every later \
       release; --json writes lines of JSON instead. With -o the file appears when it is whole. 'shmctl load' reads both. \
       Writers go on meanwhile (--variant rcu). If they overtake the dump by more than the limbo budget, it ends with exit 7: \
-      try again, or dump to a file.
+      try again, or dump to a file. Of a table that mirrors an etcd the key '#upstream', which says how far the mirror is, \
+      is left out; 'copy', 'diff' and 'export' leave it out, too.
 
       EXAMPLES
         shmctl dump -t settings -o settings.dump
@@ -59,7 +60,7 @@ struct Dump: TableCommand {
       var writer: any DumpWriter =
         options.json ? try JSONDumpWriter(header, to: sink) : try BinaryDumpWriter(header, to: sink)
       var count: UInt64 = 0
-      try view.forEachRecord(prefix: prefix) { record in
+      try view.forEachRecord(of: table, prefix: prefix) { record in
         try writer.append(record)
         count += 1
         if count & 1023 == 0 { progress.reached(count) }

@@ -60,7 +60,7 @@ struct Export: TableCommand {
     var leftOut = 0
     try output.append(writer.start)
     try RecordScan.run(table) { view in
-      try view.forEachRecord(prefix: prefix?.bytes ?? []) { record in
+      try view.forEachRecord(of: table, prefix: prefix?.bytes ?? []) { record in
         if let line = writer.record(OwnedRecord(record)) { try output.append(line) } else { leftOut += 1 }
       }
     }

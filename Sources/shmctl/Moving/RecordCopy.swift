@@ -12,11 +12,13 @@ enum RecordCopy {
     defer { progress.end() }
     // In a section of its own: the source's writers wait for no more than one of them.
     if var mixed {
-      try RecordScan.run(source) { view in try forEachBatch(of: view, prefix) { batch in try mixed.refuse(batch) } }
+      try RecordScan.run(source) { view in
+        try forEachBatch(of: source, view, prefix) { batch in try mixed.refuse(batch) }
+      }
     }
     var mixed = mixed
     try RecordScan.run(source) { view in
-      try forEachBatch(of: view, prefix) { batch in
+      try forEachBatch(of: source, view, prefix) { batch in
         try mixed?.refuse(batch)
         try load.apply(batch)
         progress.reached(load.done)
@@ -25,10 +27,10 @@ enum RecordCopy {
   }
 
   private static func forEachBatch(
-    of view: borrowing ReadView, _ prefix: [UInt8], _ body: (DumpBatch) throws -> Void
+    of table: Table, _ view: borrowing ReadView, _ prefix: [UInt8], _ body: (DumpBatch) throws -> Void
   ) throws {
     var batch = DumpBatch()
-    try view.forEachRecord(prefix: prefix) { record in
+    try view.forEachRecord(of: table, prefix: prefix) { record in
       batch.append(record)
       guard batch.isFull else { return }
       try body(batch)

@@ -49,9 +49,7 @@ struct UpstreamDiff {
           "it never was whole yet; see 'shmctl upstream status', and wait until it follows")
       }
       var difference = KeyDifference(ignoreExpiry: true)
-      try view.forEachRecord { record in
-        if unsafe !record.key.elementsEqual(Table.Upstream.key.utf8) { difference.add(first: record) }
-      }
+      try view.forEachRecord(of: table) { record in difference.add(first: record) }
       return Seen(status: status, difference: difference)
     }
   }
