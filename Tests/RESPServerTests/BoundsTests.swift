@@ -83,6 +83,34 @@ import Testing
     }
   }
 
+  /// All writers of the host wait for it.
+  @Test(arguments: [true, false])
+  func ofCommandsThatMayTakeLongALongTransactionCarriesOutTheFirst(writes: Bool) async throws {
+    try await withServer(adjusting: { $0.longestTransaction = .zero }) { server, client throws in
+      _ = try client.call("SET", "a", "abc")
+      let reads = ["KEYS a", "GET a", "KEYS a", "SCAN 0", "RANDOMKEY", "LCS a a", "DBSIZE"]
+      let commands = ["MULTI"] + (writes ? ["SET b 1"] : []) + reads + (writes ? ["SET c 2"] : [])
+      try client.send(encode(commands))
+      for _ in commands { _ = try client.answer() }
+      let refused = ["keys", "scan", "randomkey", "lcs", "dbsize"].map {
+        "-ERR the transaction has taken a second already, and others wait for it: give '\($0)' outside of MULTI, or "
+          + "earlier in it"
+      }
+      let stored = writes ? ["+OK"] : []
+      let expected = stored + ["[\"a\"]", "\"abc\""] + refused + stored
+      #expect(try client.call("EXEC") == "[\(expected.joined(separator: " "))]")
+      #expect(try client.call("EXISTS", "b", "c") == (writes ? ":2" : ":0"))
+    }
+  }
+
+  @Test func aTransactionThatIsNotLongCarriesOutAll() async throws {
+    try await withServer(adjusting: { $0.longestTransaction = .seconds(3600) }) { server, client throws in
+      try client.send(encode(["MULTI", "SET a abc", "KEYS *", "RANDOMKEY", "LCS a a", "DBSIZE", "EXEC"]))
+      for _ in 0..<6 { _ = try client.answer() }
+      #expect(try client.answer() == "[+OK [\"a\"] \"a\" \"abc\" :1]")
+    }
+  }
+
   @Test func aDoubleStaysFinite() async throws {
     try await withServer { server, client throws in
       try server.table.set("d", Double.greatestFiniteMagnitude)

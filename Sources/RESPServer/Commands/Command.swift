@@ -48,6 +48,16 @@ final class Command: Sendable {
     return stride(from: keys.first, through: min(last, count - 1), by: keys.step)
   }
 
+  /// Whether it may take long by itself: in a large table, or with long values.
+  var mayTakeLong: Bool {
+    switch kind {
+    case .read(let command): command.mayTakeLong
+    // In a transaction it counts the keys that the transaction sees.
+    case .connection(.dbsize): true
+    case .connection, .write: false
+    }
+  }
+
   /// Whether it is done at once inside MULTI.
   var isOfTransactions: Bool {
     switch kind {

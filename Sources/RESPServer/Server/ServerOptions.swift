@@ -50,4 +50,6 @@ public struct ServerOptions: Sendable, Equatable {
   var frames = FrameParser.Limits()
   /// Bytes that are answered to one command, or to one transaction.
   var largestReply = Reply.largest
+  /// After this, a transaction carries out no other command that may take long.
+  var longestTransaction = Duration.seconds(1)
 }

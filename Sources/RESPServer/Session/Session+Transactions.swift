@@ -194,6 +194,10 @@ extension Session {
   }
 
   /// Answers each command of a transaction. The error of one is its answer, and takes back nothing of the others.
+  ///
+  /// Nobody else writes to the table meanwhile, and the event loop answers nobody if the section is on it. So of commands that may take
+  /// long the first is always carried out, and another one only as long as the transaction has not taken long. Writes are carried out
+  /// however long they take: a transaction of which the first half were made would be none.
   /// - Parameter endsAll: of an error: it ends the transaction instead, and is thrown.
   private func answerEach(
     of queue: CommandQueue, unless endsAll: (any Error) -> Bool = { _ in false },
@@ -202,10 +206,20 @@ extension Session {
     let start = replyStart
     defer { replyStart = start }
     reply.array(queue.entries.count)
+    let begin = ContinuousClock.now
+    var oneHasTakenLong = false
     for entry in queue.entries {
       replyStart = reply.position
       do {
         try reply.room(for: 0)
+        if entry.command.mayTakeLong {
+          if oneHasTakenLong, ContinuousClock.now - begin > server.options.longestTransaction {
+            throw CommandError(
+              "ERR the transaction has taken a second already, and others wait for it: give '\(entry.command.name)' outside of "
+                + "MULTI, or earlier in it")
+          }
+          oneHasTakenLong = true
+        }
         try entry.request.withRequest { request in try answer(entry.command, request) }
       } catch {
         if endsAll(error) { throw error }
