@@ -102,17 +102,15 @@ final class Broker: Sendable {
 
   /// A message to each who listens, which the caller sends.
   func deliveries(of message: [UInt8], on channel: [UInt8]) -> [Delivery] {
-    state.withLock { state in
-      var told = (state.channels[channel]?.clients ?? [:]).values.map {
-        Delivery(client: $0, push: .message(channel: channel, message))
+    let (direct, patterns) = state.withLock { state in (state.channels[channel]?.clients ?? [:], state.patterns) }
+    var told = direct.values.map { Delivery(client: $0, push: .message(channel: channel, message)) }
+    // Without the lock: many patterns and a long channel take tenths of a second, and everybody who listens or publishes needs it.
+    for (pattern, listeners) in patterns where listeners.glob?.matches(channel) == true {
+      told += listeners.clients.values.map {
+        Delivery(client: $0, push: .patternMessage(pattern: pattern, channel: channel, message))
       }
-      for (pattern, listeners) in state.patterns where listeners.glob?.matches(channel) == true {
-        told += listeners.clients.values.map {
-          Delivery(client: $0, push: .patternMessage(pattern: pattern, channel: channel, message))
-        }
-      }
-      return told
     }
+    return told
   }
 
   /// Whether a client that gets its answers in RESP2 still expects a message. What has been on its way to one that has ended its subscription

@@ -4,8 +4,10 @@ struct Subscriptions {
   private var channels: [[UInt8]: Int] = [:]
   private var patterns: [[UInt8]: Int] = [:]
   private var begun = 0
-  /// Of memory, for all names and for what patterns are made into.
+  /// Of all names.
   private(set) var bytes = 0
+  /// Of all patterns, by ``Glob/cost(ofLength:)``.
+  private(set) var patternCost = 0
 
   /// One client listens to no more than so many, of so many bytes: each costs the server memory.
   static let most = 10_000
@@ -14,10 +16,8 @@ struct Subscriptions {
   /// a little longer than its key.
   static let longestChannel = 128 << 10
   static let longestPattern = 4 << 10
-
-  static func cost(ofLength length: Int, isPattern: Bool) -> Int {
-    length + (isPattern ? Glob.footprint(ofLength: length) : 0)
-  }
+  /// So many patterns of fewer than 64 bytes, or fewer longer ones. With these one client makes the longest channel take a few tenths of a second.
+  static let mostPatternCost = 1024
 
   var counts: (channels: Int, patterns: Int) { (channels.count, patterns.count) }
   var count: Int { channels.count + patterns.count }
@@ -31,12 +31,15 @@ struct Subscriptions {
     begun += 1
     guard (isPattern ? patterns[name] : channels[name]) == nil else { return }
     if isPattern { patterns[name] = begun } else { channels[name] = begun }
-    bytes += Self.cost(ofLength: name.count, isPattern: isPattern)
+    bytes += name.count
+    if isPattern { patternCost += Glob.cost(ofLength: name.count) }
   }
 
   mutating func remove(_ name: [UInt8], isPattern: Bool) {
     let known = isPattern ? patterns.removeValue(forKey: name) : channels.removeValue(forKey: name)
-    if known != nil { bytes -= Self.cost(ofLength: name.count, isPattern: isPattern) }
+    guard known != nil else { return }
+    bytes -= name.count
+    if isPattern { patternCost -= Glob.cost(ofLength: name.count) }
   }
 }
 

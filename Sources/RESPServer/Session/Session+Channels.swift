@@ -1,22 +1,31 @@
 /// SUBSCRIBE and its relatives.
 extension Session {
   func subscribe(_ request: Request, isPattern: Bool) throws(CommandError) {
-    for index in 1..<request.count { try checkName(request[index], isPattern: isPattern) }
-    guard subscriptions.count + request.count - 1 <= Subscriptions.most else {
-      throw CommandError("ERR too many subscriptions; at most \(Subscriptions.most) a connection")
-    }
-    let bytes = (1..<request.count).reduce(subscriptions.bytes) {
-      $0 + Subscriptions.cost(ofLength: request[$1].count, isPattern: isPattern)
-    }
-    guard bytes <= Subscriptions.mostBytes else {
-      throw CommandError("ERR too many subscriptions; their names and patterns may take 64 MiB a connection")
-    }
+    try checkRoom(for: request, isPattern: isPattern)
     for index in 1..<request.count {
       let channel = request[index].array
       subscriptions.add(channel, isPattern: isPattern)
       noteSubscriptions()
       server.broker.subscribe(client, to: channel, isPattern: isPattern)
       confirm(isPattern ? "psubscribe" : "subscribe", channel)
+    }
+  }
+
+  private func checkRoom(for request: Request, isPattern: Bool) throws(CommandError) {
+    let names = 1..<request.count
+    for index in names { try checkName(request[index], isPattern: isPattern) }
+    guard subscriptions.count + names.count <= Subscriptions.most else {
+      throw CommandError("ERR too many subscriptions; at most \(Subscriptions.most) a connection")
+    }
+    guard names.reduce(subscriptions.bytes, { $0 + request[$1].count }) <= Subscriptions.mostBytes else {
+      throw CommandError("ERR too many subscriptions; their names may have 64 MiB a connection")
+    }
+    guard isPattern else { return }
+    let cost = names.reduce(subscriptions.patternCost) { $0 + Glob.cost(ofLength: request[$1].count) }
+    guard cost <= Subscriptions.mostPatternCost else {
+      throw CommandError(
+        "ERR too many patterns; a connection listens to \(Subscriptions.mostPatternCost) of fewer than 64 bytes, a longer one counts once more "
+          + "for each 64 bytes")
     }
   }
 
@@ -77,6 +86,8 @@ extension Session {
   /// - Returns: how many clients listen.
   func publish(_ message: [UInt8], on channel: Bytes) throws(CommandError) -> Int {
     try checkName(channel, isPattern: false)
+    // As long as the patterns that it is compared with are many.
+    hasTakenLong = true
     let channel = channel.array
     let deliveries = server.broker.deliveries(of: message, on: channel)
     if unsent == nil { for delivery in deliveries { delivery.deliver() } } else { unsent!.append((channel, message)) }

@@ -72,7 +72,7 @@ final class Session: @unchecked Sendable {
   private var hasWritten: [Bool]
   /// How many tables the running FLUSHALL has emptied.
   var flushedTables = 0
-  /// A command that may take long has been carried out, or a transaction, which may have many.
+  /// A command that may take long has been carried out, or a transaction, which may have many. The clock is looked at.
   var hasTakenLong = false
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
