@@ -168,6 +168,29 @@ import Testing
     }
   }
 
+  /// There every user that the namespace does not map has one number, which the table's owner and this process may have, too.
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to become other users"))
+  func inAUserNamespaceAStrangerAtTheSocketIsSentNothing() async throws {
+    try await withMirror { fixture, path in
+      for object in ["ctl", "data"] {
+        #expect(chown("/dev/shm/shmtable.\(fixture.table.name).\(object)", 65_533, 0) == 0)
+      }
+      let stranger = try WorkerProcess("table-worker", timeoutSeconds: 240)
+      try stranger.ask("become 54321 groups", expecting: "ok")
+      try stranger.ask("listen \(path)", expecting: "ok")
+      #expect(chmod(path, 0o777) == 0)
+      let writer = try WorkerProcess(
+        "/usr/bin/setpriv",
+        ["--reuid=65533", "--clear-groups", "unshare", "--user", "--map-user=65534"]
+          + ["\(WorkerProcess.productDirectory)/table-worker"], timeoutSeconds: 240)
+      try writer.ask("open \(fixture.table.name)", expecting: "ok")
+      let answer = try writer.ask("message upstream-set k v")
+      #expect(answer.hasPrefix("user unknown listens at \(path)"), "\(answer)")
+      try stranger.ask("received", expecting: "0")
+      unlink(path)
+    }
+  }
+
   @Test func thePathIsPartOfWhatTheTableSaysAndOlderTextHasNone() throws {
     var status = UpstreamStatus(.following, address: "etcd://a:1/p")
     let length = status.text.utf8.count

@@ -36,12 +36,12 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// Whether a user is the process's own effective one. In a user namespace all users that it does not map have one number, that of
-  /// user_namespaces(7)'s overflow user: where the process has that number, too, the number says nothing.
-  private static func isOwn(_ owner: UInt32) -> Bool {
-    guard owner == geteuid() else { return false }
-    return owner != overflowUser || isInInitialUserNamespace
-  }
+  /// Whether a user is the process's own effective one.
+  private static func isOwn(_ owner: UInt32) -> Bool { owner == geteuid() && isOfOneUser(owner) }
+
+  /// Whether a number tells one user from all others. In a user namespace all users that it does not map have one number, that of
+  /// user_namespaces(7)'s overflow user: that number says nothing, also where the process has it itself.
+  package static func isOfOneUser(_ user: UInt32) -> Bool { user != overflowUser || isInInitialUserNamespace }
 
   private static let overflowUser: UInt32 =
     HostFile.read("/proc/sys/kernel/overflowuid")?.split(separator: "\n").first.flatMap { UInt32($0) } ?? 65_534

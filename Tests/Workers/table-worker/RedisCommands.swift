@@ -14,6 +14,10 @@ func redisAnswer(_ words: [String]) throws -> String? {
     return "ok"
   case "redis": return try redis!.call(words.dropFirst().map { Array($0.utf8) })
   case "redis-answer": return try redis!.answer()
+  // By the library.
+  case "upstream-set":
+    try table.upstream.set(words[1], words[2])
+    return "ok"
   case "listen":
     listener = listen(at: words[1])
     return listener < 0 ? "error \(errno)" : "ok"
