@@ -121,6 +121,49 @@ import Testing
 
   // MARK: - What the server remembers of a client
 
+  /// Many who hold little, and one whose command does not end, or who queues commands, watches keys or listens.
+  @Test(arguments: ["a command", "MULTI", "WATCH", "SUBSCRIBE"])
+  func whatClientsHoldInSumHasABound(way: String) async throws {
+    try await withServer(adjusting: { $0.mostHeldBytes = 1 << 20 }) { server, client throws in
+      let refusal =
+        "-ERR the server holds too much of what its clients have sent, and most of it is this client's; send less at a time"
+      let others = try (0..<3).map { _ in try server.client() }
+      let start = Array("*2\r\n$4\r\nECHO\r\n$100000\r\n".utf8)
+      for other in others {
+        try other.send(start + [UInt8](repeating: 120, count: 80_000))
+      }
+      let name = [UInt8](repeating: 120, count: 100_000)
+      switch way {
+      case "a command": try client.send("*1\r\n$\(2 << 20)\r\n")
+      case "MULTI": #expect(try client.call("MULTI") == "+OK")
+      default: break
+      }
+      var answer = ""
+      for number in 0..<12 {
+        let numbered = name + Array("\(number)".utf8)
+        let words = way == "MULTI" ? Array("ECHO".utf8) : Array(way.utf8)
+        let bytes = way == "a command" ? name : RedisClient.encode([words, numbered])
+        // The connection may be ended, with a reason that is still to be read.
+        guard (try? client.send(bytes)) != nil else { break }
+        if way == "a command" { continue }
+        answer = try client.answer()
+        if answer.hasPrefix("-") { break }
+        #expect(number < 8)
+      }
+      if !answer.hasPrefix("-") { answer = try client.answer() }
+      #expect(answer == refusal)
+      #expect(try client.isClosed())
+      for other in others {
+        try other.send([UInt8](repeating: 120, count: 20_000) + [13, 10])
+        #expect(try other.answer().utf8.count == 100_002)
+      }
+      // What it held is free again.
+      let next = try server.client()
+      try next.send(start + [UInt8](repeating: 120, count: 100_000) + [13, 10])
+      #expect(try next.answer().utf8.count == 100_002)
+    }
+  }
+
   @Test func namesThatAClientListensToHaveABound() async throws {
     try await withServer { server, client throws in
       let refused = "-ERR too many subscriptions; their names may have 64 MiB a connection"

@@ -29,7 +29,7 @@ import Testing
 
   @Test func aMessageIsExpectedAsLongAsItsSubscriptionLasts() {
     let client = ClientRecord(
-      id: 1, address: "", localAddress: "", peer: nil, access: nil, send: { _ in }, disconnect: {})
+      id: 1, address: "", localAddress: "", peer: nil, access: nil, send: { _ in }, disconnect: { _ in })
     let broker = Broker([])
     let message = ClientRecord.Push.message(channel: [1], [2])
     let patternMessage = ClientRecord.Push.patternMessage(pattern: [1], channel: [1], [2])

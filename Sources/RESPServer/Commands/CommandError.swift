@@ -22,6 +22,8 @@ struct CommandError: Error, Equatable {
   static let noSuchKey = CommandError("ERR no such key")
   static let tooLong = CommandError("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
   static let replyTooLarge = CommandError("ERR the reply would be larger than 1 GiB; ask for less at a time")
+  static let tooMuchHeld = CommandError(
+    "ERR the server holds too much of what its clients have sent, and most of it is this client's; send less at a time")
   static let longName = CommandError(
     "ERR names of clients and libraries have at most \(ClientRecord.longestName) bytes")
   static let outOfMemory = CommandError("OOM command not allowed when used memory > 'maxmemory'.")

@@ -61,11 +61,11 @@ final class ClientRecord: Sendable {
   /// By the clock of the event loop.
   private let lastInput = Atomic(NIODeadline.now().uptimeNanoseconds)
   private let send: @Sendable (Push) -> Void
-  private let disconnect: @Sendable () -> Void
+  private let disconnect: @Sendable (CommandError?) -> Void
 
   init(
     id: Int, address: String, localAddress: String, peer: PeerCredentials?, access: ClientAccess?,
-    send: @escaping @Sendable (Push) -> Void, disconnect: @escaping @Sendable () -> Void
+    send: @escaping @Sendable (Push) -> Void, disconnect: @escaping @Sendable (CommandError?) -> Void
   ) {
     self.id = id
     self.address = address
@@ -98,7 +98,9 @@ final class ClientRecord: Sendable {
   func mayRead(_ key: [UInt8], of table: Int) -> Bool { access?.mayRead(key, of: table) ?? true }
 
   func deliver(_ push: Push) { send(push) }
-  func end() { disconnect() }
+  /// Ends the connection.
+  /// - Parameter reason: is told to the client, as far as it still reads.
+  func end(telling reason: CommandError? = nil) { disconnect(reason) }
 }
 
 // MARK: - CLIENT LIST

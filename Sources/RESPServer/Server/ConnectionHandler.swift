@@ -31,6 +31,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var isClosing = false
   private var isEnding = false
   private var unread = UnreadBytes()
+  /// How much of what the client has sent was told to be held.
+  private var notedBytes = 0
   /// What the client is to be told since a lane has the session. It is sent behind the answers that the lane makes: a client that begins
   /// to listen by one of them would take it for that answer, and a client that caches would keep an answer that is older than it.
   private var held: [ClientRecord.Push] = []
@@ -106,6 +108,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard let context, !isInLane, diskWait == nil, !isClosing, !isEnding else { return }
     while true {
       let outcome = session.run(patience: .zero)
+      noteHeld()
       if session.reply.count > 0 {
         // No reference to the buffer stays here: what the socket takes at once leaves its memory to the next reply.
         context.writeAndFlush(wrapOutboundOut(session.reply.buffer), promise: nil)
@@ -238,7 +241,24 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     return true
   }
 
-  func disconnect() { context?.close(promise: nil) }
+  /// - Parameter reason: is told to the client if its answers are not being made just now. Whoever does not read is not waited for.
+  func disconnect(telling reason: CommandError? = nil) {
+    guard let context else { return }
+    if let reason, !isInLane {
+      var reply = Reply()
+      reply.error(reason.bytes)
+      context.writeAndFlush(wrapOutboundOut(reply.buffer), promise: nil)
+    }
+    context.close(promise: nil)
+  }
+
+  /// Tells how much is held of what the client has sent.
+  private func noteHeld() {
+    let bytes = session.heldBytes
+    guard bytes != notedBytes else { return }
+    notedBytes = bytes
+    server.noteHeld(bytes, of: session.client)
+  }
 }
 
 extension ClientRecord.Push {

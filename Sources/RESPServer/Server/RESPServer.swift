@@ -135,7 +135,7 @@ public final class RESPServer: Sendable {
           case .disconnect: loop.execute { bound.value.handler?.disconnect() }
           }
         },
-        disconnect: { loop.execute { bound.value.handler?.disconnect() } })
+        disconnect: { reason in loop.execute { bound.value.handler?.disconnect(telling: reason) } })
       if let refusal = ConnectionRefusal(of: peer, state) { return try refusal.tell(channel) }
       guard state.enter(client) else { return try ConnectionRefusal.tooMany.tell(channel) }
       let handler = ConnectionHandler(Session(server: state, client: client), state)

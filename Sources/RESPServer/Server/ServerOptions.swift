@@ -48,6 +48,8 @@ public struct ServerOptions: Sendable, Equatable {
 
   /// Limits of what one client may make the server hold.
   var frames = FrameParser.Limits()
+  /// Bytes that clients have sent and the server holds, of all connections together: twice what one command may have.
+  var mostHeldBytes = 2 << 30
   /// Bytes that are answered to one command, or to one transaction.
   var largestReply = Reply.largest
   /// After this, a transaction carries out no other command that may take long.

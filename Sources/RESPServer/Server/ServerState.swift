@@ -33,6 +33,7 @@ final class ServerState: Sendable {
   let upstream: (any UpstreamWriter)?
   let databases: [Database]
   let broker: Broker
+  let heldBytes: HeldBytes
   let begin = ContinuousClock.now
   /// Seconds since 1970.
   let beginTime: Int
@@ -43,6 +44,7 @@ final class ServerState: Sendable {
     self.upstream = upstream
     databases = options.tables.enumerated().map { Database(index: $0.offset, $0.element) }
     broker = Broker(databases)
+    heldBytes = HeldBytes(most: options.mostHeldBytes)
     beginTime = WallTime.now.seconds
   }
 
@@ -87,7 +89,14 @@ final class ServerState: Sendable {
       // One that was refused never was among them.
       if state.clients.removeValue(forKey: client.id) != nil { state.endedCommands += client.commands }
     }
+    heldBytes.forget(client.id)
     broker.forget(client)
+  }
+
+  /// Notes how many bytes of a client the server holds. If those of all are too many, the client with the most is told so, and ended.
+  func noteHeld(_ bytes: Int, of client: ClientRecord) {
+    guard let largest = heldBytes.note(bytes, of: client.id) else { return }
+    self.client(largest)?.end(telling: .tooMuchHeld)
   }
 
   var clients: [ClientRecord] { state.withLock { $0.clients.values.sorted { $0.id < $1.id } } }

@@ -9,7 +9,7 @@ struct CommandQueue {
   }
 
   private(set) var entries: [Entry] = []
-  private var bytes = 0
+  private(set) var bytes = 0
   /// A command was refused: EXEC will be.
   var isSpoiled = false
 

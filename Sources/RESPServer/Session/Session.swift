@@ -99,6 +99,13 @@ final class Session: @unchecked Sendable {
     }
   }
 
+  /// About how much memory is taken by what the client has sent: commands that have not arrived whole or are not carried out yet, and what it
+  /// has had the server remember. Of a long buffer the part that nothing was written to takes none.
+  var heldBytes: Int {
+    let waiting = input.readableBytes == 0 ? 0 : min(input.storageCapacity, max(input.readableBytes, 256 << 10))
+    return waiting + (queue?.bytes ?? 0) + watchedBytes + subscriptions.bytes
+  }
+
   /// What was to be sent is on its way.
   func forgetReply() {
     reply.clear()
