@@ -136,6 +136,26 @@ import Testing
     #expect(try other.open().count == 1)
   }
 
+  /// The dump is read into memory: no more of it than the table could hold.
+  @Test func aReplaceRefusesWhatNoBarrierCouldStoreBeforeItBegins() throws {
+    func dump(_ expiry: UInt64) -> [UInt8] {
+      let value = String(repeating: "x", count: 100_000)
+      var lines = [#"{"dump":"shmtable","format":1}"#]
+      for number in 0..<40 {
+        lines.append(#"{"key":"k\#(number)","value":"\#(value)","expiryNanoseconds":\#(expiry)}"#)
+      }
+      return Array((lines + [#"{"end":true}"#]).joined(separator: "\n").utf8) + [10]
+    }
+    let small = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    try small.open().set("mine", 1)
+    let run = try small.run("load", "--replace", input: dump(.max))
+    #expect(run.status == 5 && run.errors.contains("more bytes than its capacity of "), "\(run.errors)")
+    #expect(try small.open().count == 1)
+    // What has expired takes no room.
+    let expired = try small.run("load", "--replace", input: dump(1))
+    #expect(expired.text == "0 records applied, 40 expired records left out, 1 key removed\n", "\(expired.errors)")
+  }
+
   @Test func aLoadGoesOnWhereTheFormerEnded() throws {
     let source = try TestTable(Table.Options(capacityBytes: 16 << 20))
     let handle = try source.open()

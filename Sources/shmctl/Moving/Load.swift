@@ -18,7 +18,8 @@ struct Load: ParsableCommand {
       one ended, also if it was killed.
 
       --replace: the table holds afterwards what the dump holds, changed in one barrier. What is too much for one barrier is \
-      refused, and nothing is changed. If the dump is of a prefix, this applies to the keys that begin with it.
+      refused, and nothing is changed. If the dump is of a prefix, this applies to the keys that begin with it. The dump is read \
+      into memory first, so that other writers do not wait for the disk; --merge reads it piece by piece.
 
       A collection that the table has is not mixed with the dump's: without --replace or --force the load is refused, and \
       nothing is changed (with --stream, nothing more). Remove it first, by 'shmctl del --force NAME'.

@@ -1,5 +1,6 @@
 import SharedTable
 import TableDump
+import ToolSupport
 
 /// Makes a table hold what a dump holds, in one barrier: readers see the one or the other. A dump of a prefix says nothing of other keys:
 /// they stay.
@@ -13,12 +14,17 @@ struct RecordReplace {
   }
 
   func run(_ records: UInt64) throws -> LoadReport {
-    // Read before the barrier: it should last no longer than it must.
-    var batches: [DumpBatch] = []
+    // Read before the barrier: it should last no longer than it must. No more is kept than the table could hold.
+    let now = try table.read { view in view.now }
+    var (batches, bytes): ([DumpBatch], Int) = ([], 0)
     var keys = Swift.Set<[UInt8]>(minimumCapacity: Int(records))
     let header = try source.forEachBatch { batch in
       batches.append(batch)
-      batch.forEach { record in keys.insert(record.keyBytes) }
+      batch.forEach { record in
+        keys.insert(record.keyBytes)
+        if !record.attributes.hasExpired(at: now) { bytes += unsafe record.key.count + record.value.count }
+      }
+      guard bytes <= table.capacityBytes else { throw tooLarge }
     }
     do {
       return try retryingWhenFull { try attempt(batches, keys, header.prefix) }
@@ -26,6 +32,13 @@ struct RecordReplace {
       throw Complaint(
         .full, "\(error); nothing was changed: load it into a new table, or remove keys and load it with --merge")
     }
+  }
+
+  private var tooLarge: Complaint {
+    Complaint(
+      .full, table: table.name,
+      "the dump's keys and values have more bytes than its capacity of \(ByteCount(bytes: table.capacityBytes)); nothing was changed: load "
+        + "it into a larger table")
   }
 
   private func attempt(
