@@ -153,8 +153,8 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// its own version.
   /// - Parameters:
   ///   - done: true: as `set(_:_:cost:expires:if:timeout:)`, which asynchronous code should await instead, since this form blocks its
-  ///     thread. False: returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's
-  ///     `errorHandler`.
+  ///     thread. False: returns at once, and errors go to the cache's `errorHandler`. With 1,024 writes waiting it blocks its thread until they
+  ///     are done, also one of Swift's pool: asynchronous code that stores many values should await `set`, which suspends.
   ///   - key: the element's.
   ///   - value: what to store.
   /// - Throws: what ``flush(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had
