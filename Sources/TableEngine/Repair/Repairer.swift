@@ -77,8 +77,10 @@ public struct Repairer {
     let ctl = state.ctl
     let data = state.data
     participant.slots.coverAll()
-    if state.variant == .rwlock {
-      try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
+    switch state.variant {
+    case .rwlock: try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
+    // A repair that may not look at the readers, or is kept from its end by an old one, ends here: nothing has changed.
+    case .rcu: try awaitReaders(state, deadline: inspection.deadline)
     }
     // From here to the last line no barrier runs, whichever process dies.
     let mark = DamageMark(ctl: ctl)
@@ -99,13 +101,15 @@ public struct Repairer {
       do throws(EngineError) {
         try awaitReaders(state, deadline: inspection.deadline)
       } catch {
-        // Nothing of *ctl* was touched yet: writers may go on as before.
         if !wasOdd { state.bumpSequence() }
-        if !wasMarked { mark.clear() }
+        // Nothing of *ctl* was touched yet, and writers may go on as before, unless an older version lives again: a record in a ring names its
+        // block, which would be freed under it.
+        if !wasMarked, !salvage.revivesOlder { mark.clear() }
         throw error
       }
     }
     for (offset, word) in salvage.lateStores { data.storeRelease(offset, word) }
+    if state.variant == .rcu { try awaitReadersOfTombstones(state, deadline: inspection.deadline) }
     try ControlRebuild(state: state).run(salvage)
     // Once more: the keys of a part of the index that was lost may have been found until now.
     state.log.restart(after: state.committed)
@@ -116,6 +120,16 @@ public struct Repairer {
     ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) &+ 1)
     mark.clear()
     if state.variant == .rwlock { participant.exclusion.leaveExclusive() }
+  }
+
+  /// A reader that began after the first wait may look at a tombstone, whose block the rebuild makes free. So one more tick after no word leads
+  /// to a tombstone, and a wait for all who began before it. If the wait fails, the table stays marked: the records of *ctl* and the words of
+  /// *data* contradict each other.
+  private func awaitReadersOfTombstones(_ state: WriterState, deadline: UInt64) throws(EngineError) {
+    CommitPoint(state: state).publishTick()
+    state.data.storeRelease(DataLayout.reclaimed, state.committed)
+    shm_fence_release()
+    try awaitReaders(state, deadline: deadline)
   }
 
   /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no

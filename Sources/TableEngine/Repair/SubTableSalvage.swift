@@ -52,6 +52,7 @@ struct SubTableSalvage {
       return drop(word, at: offset, "its entry lies where another one is")
     }
     if kept.entry != BucketWord.offset(word) {
+      salvage.revivesOlder = true
       salvage.stores[offset] = BucketWord.make(tag: BucketWord.tag(hash: kept.hash), offset: kept.entry)
     }
     keys[kept.hash, default: []].append((kept, offset))

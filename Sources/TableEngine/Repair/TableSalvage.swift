@@ -43,6 +43,8 @@ final class TableSalvage {
   var vacancies: [Vacancy] = []
   /// Words of *data* to be stored at once: from then on nothing leads to what is not whole or was never committed.
   var stores: [Int: UInt64] = [:]
+  /// One of these makes a version live again that another had superseded.
+  var revivesOlder = false
   /// Words to be stored when no reader is left that began before: older versions and tombstones go.
   var lateStores: [(offset: Int, word: UInt64)] = []
   var keyCount = 0
