@@ -39,11 +39,11 @@ demo: setup ## show the table at work: readers go on while a writer is killed; r
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
 define run-phases
-@set -e; for phase in $(1); do \
+@set -e; first=$$(date +%s); for phase in $(1); do \
   echo "== $$phase"; begin=$$(date +%s); \
   $(MAKE) --no-print-directory $$phase </dev/null || { echo "== $$phase: FAILED"; exit 1; }; \
   echo "== $$phase: ok, $$(($$(date +%s) - begin)) s"; \
-done; echo "== all passed"
+done; echo "== all passed, $$(($$(date +%s) - first)) s"
 endef
 
 test: ## what every change must pass: build, lint, tidy, tests, a minute of torture

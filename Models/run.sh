@@ -6,7 +6,7 @@
 #   Models/run.sh --long ...   the lines of `cases-long` as well: larger configurations, 600 s each (unless LIMIT says other)
 #   Models/run.sh --report F   ... and writes a table of what was found to the file F
 # Prints one line a case and exits 1 if any is a surprise. A clean model must have been searched exhaustively.
-# JOBS (default 2) cases run at once; each may take LIMIT (default 60) seconds of processor time and 2 GB.
+# JOBS (default 2) cases run at once; each may take LIMIT (default 240) seconds of processor time and 2 GB.
 # (Not of wall time: a busy machine is no reason to fail. Five times LIMIT on the wall is the end all the same.)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
         *) break ;;
     esac
 done
-export LIMIT=${LIMIT:-60}
+export LIMIT=${LIMIT:-240}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$here"/*.pml "$work"

@@ -16,6 +16,9 @@ shift
 split_flags "$@"
 
 export SHAREDTABLE_SANITIZE=1 SWIFT_BACKTRACE=enable=no
+# Four tests at a time, as in `make unit`: side by side all would begin at once, and a test that waits for a thread of Swift's pool would
+# reach its time limit.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-4}"
 # What they report comes last, whichever process it is of: among the output of the tests it is hard to find.
 reports=$(mktemp -d)
 show_reports() {

@@ -137,7 +137,7 @@ import Testing
   enum Section: CaseIterable { case barrier, keyed, read }
 
   /// Its turn has come, but its closure has not begun.
-  @Test(.timeLimit(.minutes(5)), arguments: Section.allCases)
+  @Test(.timeLimit(.minutes(20)), arguments: Section.allCases)
   func aTaskCancelledWhileItWaitsForTheTableDoesNotEnterItsSection(_ section: Section) async throws {
     try await withQueue(section == .read ? .rwlock : .rcu) { queue async throws in
       let holder = try Holder(queue.table)

@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Table.Variant.allCases) func awaitedSectionsWaitToo(
+  @Test(.timeLimit(.minutes(20)), arguments: Table.Variant.allCases) func awaitedSectionsWaitToo(
     _ variant: Table.Variant
   ) async throws {
     try await withQueue(variant) { queue in

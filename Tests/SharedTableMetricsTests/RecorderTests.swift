@@ -129,7 +129,7 @@
       }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aRunEndsWithItsTask() async throws {
+    @Test(.timeLimit(.minutes(20))) func aRunEndsWithItsTask() async throws {
       let table = try Table.temporary()
       let metrics = TestMetrics()
       let recorder = TableRecorder([table], factory: metrics)
