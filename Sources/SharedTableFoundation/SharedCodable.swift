@@ -26,6 +26,10 @@ public import SharedTable
 /// (`merge`, `insert`, `mutate`), where it holds up all writers of the table for some microseconds; ``Coded`` is encoded before. A
 /// value whose `encode(to:)` throws is not stored: the write throws `invalid`, with what that said. The value knows no table, so the error names `*`.
 ///
+/// A value is decoded where it lies in the table, inside the read: in the RCU variant old versions stay meanwhile, and in the rwlock variant writers
+/// wait, if the value is longer than a kibibyte. ``SharedTable/Table/get(_:codable:decoder:)`` decodes afterwards. An `init(from:)` that
+/// writes the table fails, and with it the read.
+///
 /// An enum with a raw value needs none of this: it is a `TableValue` by its raw value.
 public protocol SharedCodable: Codable, TableValue {}
 

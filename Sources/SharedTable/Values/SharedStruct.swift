@@ -15,7 +15,8 @@
 /// A field may be a number, a `Bool`, a `Unicode.Scalar`, an enum without associated values that is `CaseIterable`, an
 /// optional of one of these, a tuple, an `InlineArray` or a struct of fields. Where not every pattern of bits is a value, as
 /// in a `Bool` or an enum, a read looks at the bits first, whoever stored them: others than a value's are `typeMismatch`.
-/// An enum's cases are part of the fingerprint, by their names in the source, so a program that knows a case more has another layout.
+/// An enum's cases are part of the fingerprint, by their names in the source, so a program that knows a case more has another layout. `allCases`
+/// must have all of them: a value of a case that it leaves out is stored, and read by nobody.
 ///
 /// Bytes between fields are stored as zeros: as they lie in memory, they hold what another variable left there.
 ///

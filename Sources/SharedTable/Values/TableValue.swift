@@ -57,7 +57,8 @@ extension Double: TableValue {
   @inlinable public static var tableAlignmentShift: Int { 0 }
 }
 
-/// Numbers: their bytes are the value, and any bytes of their size are one.
+/// Numbers: their bytes are the value, and any bytes of their size are one. A type of a program's own that is `Numeric` gets this form too: it must
+/// have no padding, and no field of which some bytes are no value, such as a `Bool`. A ``SharedStruct`` may have both.
 extension TableValue where Self: Numeric & BitwiseCopyable {
   @inlinable public static var tableAlignmentShift: Int { MemoryLayout<Self>.alignment.trailingZeroBitCount }
 

@@ -7,7 +7,8 @@ public import TableEngine
 /// try hits.increment()
 /// try hits.mutate { $0 *= 2 }
 /// ```
-/// It lies under the key NAME with its own type, so `shmctl get`, `set` and `incr` work on it, as does the table's own API.
+/// It lies under the key NAME with its own type, so `shmctl get`, `incr` and, with the type (`set hits 5 --int`), `set` work on it, as does the
+/// table's own API.
 /// An absent (or expired) value reads as the default, which is not stored. If the key has an expiry, a change keeps it, and a `set`
 /// removes it. If two instances of one name have different types, one of them gets `typeMismatch`.
 ///
