@@ -392,7 +392,7 @@ import Testing
 }
 
 /// Where the stores of a test's daemon lie.
-private struct StoreFiles {
+struct StoreFiles {
   let directory: String
   let table: String
 

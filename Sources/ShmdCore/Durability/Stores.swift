@@ -122,6 +122,31 @@ public final class Stores: Sendable {
     if let obstacle { throw Self.unsaved(name, obstacle) }
   }
 
+  /// Stores what is left of a table whose name leads to something else. Where that fails its keeper goes on: the table would come back as an older
+  /// store has it.
+  private func saveOrKeep(_ name: String, _ beat: () -> Void) {
+    do throws(TableError) {
+      try save(name, beat)
+    } catch {
+      log.error(
+        "table kept in memory until it is stored", metadata: ["table": "\(name)", "problem": "\(error.message)"])
+    }
+  }
+
+  private func letGo(_ name: String, _ keeper: StoreKeeper, _ beat: () -> Void) {
+    state.withLock { state in
+      state.keepers[name] = nil
+      state.unsaved.remove(name)
+    }
+    keeper.stopAndWait(beat)
+    keeper.table.noteNotStored()
+    if !keeper.table.administration.isNamed, let error = keeper.status.obstacleToRestoring {
+      log.error(
+        "table that lost its name let go, what was not stored is lost",
+        metadata: ["table": "\(name)", "problem": "\(error)"])
+    }
+  }
+
   private static func unsaved(_ name: String, _ error: StoreError) -> TableError {
     TableError(
       .system, table: name,
@@ -130,8 +155,13 @@ public final class Stores: Sendable {
   }
 
   /// Keeps the stores of these tables and of no others.
-  /// - Parameter beat: called at times while a store is let go, which may take as long as the disk does.
-  func follow(_ tables: [(configuration: TableConfiguration, table: Table)], _ beat: () -> Void = {}) {
+  /// - Parameters:
+  ///   - waiting: tables that cannot be had just now. One of them may be in memory alone, as its keeper has it: that is stored before it is let go.
+  ///   - beat: called at times while a store is let go, which may take as long as the disk does.
+  func follow(
+    _ tables: [(configuration: TableConfiguration, table: Table)], waiting: [TableConfiguration] = [],
+    _ beat: () -> Void = {}
+  ) {
     let durable = tables.filter { $0.configuration.durability.mode != nil }
     let (directory, keepers, unsaved) = state.withLock { ($0.directory, $0.keepers, $0.unsaved) }
     for (name, keeper) in keepers {
@@ -139,12 +169,11 @@ public final class Stores: Sendable {
       // It cannot come back where another table has its name.
       let mayComeBack = !tables.contains { $0.table.name == name && $0.table !== keeper.table }
       if isWanted || unsaved.contains(name) && mayComeBack { continue }
-      state.withLock { state in
-        state.keepers[name] = nil
-        state.unsaved.remove(name)
+      if mayComeBack, waiting.contains(where: { $0.name == name && $0.durability.mode != nil }) {
+        saveOrKeep(name, beat)
+      } else {
+        letGo(name, keeper, beat)
       }
-      keeper.stopAndWait(beat)
-      keeper.table.noteNotStored()
     }
     // Also of a table that an earlier daemon stored.
     for (configuration, table) in tables where configuration.durability.mode == nil {

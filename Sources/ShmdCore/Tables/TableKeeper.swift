@@ -30,7 +30,7 @@ public actor TableKeeper {
   ///   - beat: called at times while stores are let go.
   func followTables(retryStopped: Bool = false, _ beat: @Sendable () -> Void) {
     let tables = tables.map { (configuration: $0.configuration, table: $0.table) }
-    stores.follow(tables, beat)
+    stores.follow(tables, waiting: blocked.map(\.configuration), beat)
     mirrors.follow(tables, retryStopped: retryStopped)
   }
 
