@@ -2,12 +2,13 @@
 ///
 /// To write a row of `kv` by itself costs a page. In the order of the keys, neighbours share it. So rows are sorted by eight
 /// bytes of their keys, those behind what a sample of keys has in common, and within that by their place in `recent`: rows of
-/// one key stay in order, and of those the last wins. Until all are in `kv` they stay in `recent`, which overrides it. So
-/// a process may die between any two slices: the next one begins anew, and comes to the same.
+/// one key stay in order, and of those the last wins. Each slice sorts the rows that it reads, and merging takes the first of
+/// all of these runs. Until all are in `kv` they stay in `recent`, which overrides it. So a process may die between any two
+/// slices: the next one begins anew, and comes to the same.
 struct Folding {
   enum Step {
     case reading
-    case merging(next: Int)
+    case merging
     case deleting
   }
 
@@ -19,7 +20,7 @@ struct Folding {
   let skipped: Int
   var step = Step.reading
   var nextToRead: UInt64
-  var rows: [(word: UInt64, sequence: UInt64)] = []
+  var rows = SortedRuns()
 }
 
 extension Store {
@@ -28,9 +29,13 @@ extension Store {
   private static let rowsRead: UInt64 = 50_000
   private static let rowsMerged = 2_000
   private static let rowsDeleted: UInt64 = 20_000
+  private static let keysSampled: UInt64 = 256
+  /// Of keys, and of values as far as they lie in a row's own page.
+  private static let bytesRead: UInt64 = 8 << 20
+  private static let pageBytes: UInt64 = 4096
   /// Of keys and values that a slice merges, or of which it frees the pages.
   private static let bytesMerged: UInt64 = 4 << 20
-  private static let bytesDeleted: UInt64 = 64 << 20
+  private static let bytesDeleted: UInt64 = 16 << 20
 
   /// Does a slice of folding if it is due: `recent` has as many rows as the table has keys, or as many bytes as the table can have, or
   /// is being folded. By its rows alone, few keys of long values would make a file of thousands of times what they are.
@@ -47,7 +52,7 @@ extension Store {
     defer { addedSinceSlice = (0, 0) }
     switch folding.step {
     case .reading: try read(&folding)
-    case .merging(let next): try merge(&folding, next)
+    case .merging: try merge(&folding)
     case .deleting:
       let last = try firstToStay(before: folding.end)
       try database.inTransaction { () throws(StoreError) in
@@ -67,10 +72,15 @@ extension Store {
 
   private func beginFolding() throws(StoreError) -> Folding {
     let sample = try explaining(path) { () throws(SQLiteError) in
-      let statement = try database.prepare(
-        "SELECT key FROM recent WHERE seq % \(max(1, recentCount / 256)) = 0 LIMIT 256")
+      // Each by its number: a condition on all rows would read all of them.
+      let statement = try database.prepare("SELECT key FROM recent WHERE seq = ?1")
+      let pause = max(1, recentCount / Self.keysSampled)
       var keys: [[UInt8]] = []
-      while try statement.step() { keys.append(unsafe [UInt8](statement.bytes(0))) }
+      for index in 0..<min(recentCount, Self.keysSampled) {
+        statement.bind(1, firstSequence + index * pause)
+        if try statement.step() { keys.append(unsafe [UInt8](statement.bytes(0))) }
+        statement.reset()
+      }
       return keys
     }
     var skipped = sample.first?.count ?? 0
@@ -79,44 +89,46 @@ extension Store {
   }
 
   private func read(_ folding: inout Folding) throws(StoreError) {
-    let end = min(folding.end, folding.nextToRead + max(Self.rowsRead, 2 * UInt64(addedSinceSlice.rows)))
     let first = folding.nextToRead
+    let end = min(folding.end, first + max(Self.rowsRead, 2 * UInt64(addedSinceSlice.rows)))
+    let mostBytes = max(Self.bytesRead, 2 * addedSinceSlice.bytes)
     let skipped = folding.skipped
-    let read = try explaining(path) { () throws(SQLiteError) in
-      let statement = try database.prepare("SELECT seq, key FROM recent WHERE seq >= \(first) AND seq < \(end)")
-      var rows: [(word: UInt64, sequence: UInt64)] = []
+    var (rows, next) = ([SortedRuns.Row](), end)
+    try explaining(path) { () throws(SQLiteError) in
+      let statement = try database.prepare(
+        "SELECT seq, key, length(value) FROM recent WHERE seq >= \(first) AND seq < \(end) ORDER BY seq")
+      var bytes: UInt64 = 0
       while try statement.step() {
-        let word = unsafe statement.bytes(1).dropFirst(skipped).prefix(8).enumerated().reduce(UInt64(0)) {
+        let key = unsafe statement.bytes(1)
+        let word = unsafe key.dropFirst(skipped).prefix(8).enumerated().reduce(UInt64(0)) {
           $0 | UInt64($1.element) << UInt64(56 - $1.offset * 8)
         }
         rows.append((word, statement.unsigned(0)))
+        bytes += UInt64(key.count) + min(statement.unsigned(2), Self.pageBytes)
+        if bytes >= mostBytes {
+          next = statement.unsigned(0) + 1
+          break
+        }
       }
-      return rows
     }
-    folding.rows += read
-    folding.nextToRead = end
-    if end == folding.end {
-      folding.rows.sort { $0 < $1 }
-      folding.step = .merging(next: 0)
-    }
+    folding.rows.add(rows)
+    folding.nextToRead = next
+    if next == folding.end { folding.step = .merging }
   }
 
-  private func merge(_ folding: inout Folding, _ next: Int) throws(StoreError) {
+  private func merge(_ folding: inout Folding) throws(StoreError) {
     // At least twice what was added meanwhile: else a fold under constant change would take longer and longer, and never catch up.
-    let most = min(folding.rows.count, next + max(Self.rowsMerged, 2 * addedSinceSlice.rows))
+    let most = max(Self.rowsMerged, 2 * addedSinceSlice.rows)
     let mostBytes = max(Self.bytesMerged, 2 * addedSinceSlice.bytes)
-    let rows = folding.rows
-    let end = try database.inTransaction { () throws(StoreError) -> Int in
+    try database.inTransaction { () throws(StoreError) in
       let statement = try recentRow()
-      var (index, bytes) = (next, UInt64(0))
-      while index < most, bytes < mostBytes {
-        bytes += try mergeRow(rows[index].sequence, statement)
-        index += 1
+      var (count, bytes) = (0, UInt64(0))
+      while count < most, bytes < mostBytes, let sequence = folding.rows.popFirst() {
+        bytes += try mergeRow(sequence, statement)
+        count += 1
       }
-      return index
     }
-    folding.step = end == folding.rows.count ? .deleting : .merging(next: end)
-    if end == folding.rows.count { folding.rows = [] }
+    if folding.rows.isEmpty { folding.step = .deleting }
   }
 
   /// - Returns: up to which row a slice deletes: the first that stays.

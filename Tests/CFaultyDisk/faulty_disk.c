@@ -32,7 +32,7 @@ struct file {
 
 static struct image images[FILES];
 static enum faulty_disk_fault planned;
-static uint64_t planned_at, operations, random_state;
+static uint64_t planned_at, operations, bytes_read, random_state;
 static char cut_directory[512];
 static int cut_copies;
 static sqlite3_vfs *system_vfs;
@@ -138,6 +138,7 @@ static int x_close(sqlite3_file *f) {
   return r;
 }
 static int x_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at) {
+  bytes_read += (uint64_t)n;
   return REAL(f)->pMethods->xRead(REAL(f), to, n, at);
 }
 static int x_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at) {
@@ -268,6 +269,7 @@ void faulty_disk_plan(enum faulty_disk_fault fault, uint64_t at) {
   planned = fault;
   planned_at = at;
   operations = 0;
+  bytes_read = 0;
 }
 
 void faulty_disk_cut_power(const char *directory, int copies, uint64_t seed) {
@@ -276,6 +278,8 @@ void faulty_disk_cut_power(const char *directory, int copies, uint64_t seed) {
   cut_copies = copies;
   random_state = seed;
 }
+
+uint64_t faulty_disk_bytes_read(void) { return bytes_read; }
 
 uint64_t faulty_disk_operations(void) { return operations; }
 

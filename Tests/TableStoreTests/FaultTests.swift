@@ -22,7 +22,7 @@ enum Length {
 /// What a disk that fails, fills up or loses power leaves of a store. One after the other: the disk is the process's.
 @Suite(.serialized) struct FaultTests {
   /// A table, and a directory on a disk that works until a plan says otherwise.
-  private func withTableAndDisk(
+  func withTableAndDisk(
     capacityBytes: Int = 4 << 20, _ body: (String, Table, StoreDirectory) throws -> Void
   ) throws {
     faulty_disk_register()

@@ -32,6 +32,9 @@ void faulty_disk_cut_power(const char *directory, int copies, uint64_t seed);
 
 uint64_t faulty_disk_operations(void);
 
+/* Bytes that were read from files since the plan was made. */
+uint64_t faulty_disk_bytes_read(void);
+
 /* Whether a sync of the file has succeeded since the plan was made. */
 int faulty_disk_has_synced(const char *path);
 
