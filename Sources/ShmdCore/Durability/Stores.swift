@@ -8,6 +8,7 @@ import TableStore
 public final class Stores: Sendable {
   private let log: Logger
   private let state = Mutex(State())
+  private let comparisons: ComparisonNotices
 
   private struct State {
     var directory = StoreDirectory(Configuration.defaultStoreDirectory)
@@ -40,6 +41,7 @@ public final class Stores: Sendable {
   /// - Parameter startKeeper: otherwise than the daemon does it, for tests.
   init(log: Logger, startKeeper: @escaping KeeperStart) {
     self.log = log
+    comparisons = ComparisonNotices(log)
     self.startKeeper = startKeeper
   }
 
@@ -184,6 +186,7 @@ public final class Stores: Sendable {
       state.unkept = state.unkept.filter { name, _ in durable.contains { $0.table.name == name } }
     }
     for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
+    comparisons.sayNumbers()
   }
 
   /// Keeps the store of a table that has just come into care, while others are still being made: reading their stores may take minutes.
@@ -211,14 +214,16 @@ public final class Stores: Sendable {
     _ table: Table, _ mode: StoreMode, in directory: StoreDirectory
   ) throws(StoreError) -> StoreKeeper {
     if !HostProcess.hasDescriptorReserve { throw .wantOfDescriptors(directory) }
-    let (name, log) = (table.name, log)
-    return try startKeeper(table, mode, directory) { Self.say($0, name, log) }
+    let (name, log, comparisons) = (table.name, log, comparisons)
+    return try startKeeper(table, mode, directory) { Self.say($0, name, log, comparisons) }
   }
 
-  private static func say(_ event: StoreKeeper.Event, _ table: String, _ log: Logger) {
+  private static func say(
+    _ event: StoreKeeper.Event, _ table: String, _ log: Logger, _ comparisons: ComparisonNotices
+  ) {
     switch event {
     case .newFile: log.info("store written anew", metadata: ["table": "\(table)"])
-    case .compared: log.notice("store compared with its table", metadata: ["table": "\(table)"])
+    case .compared: comparisons.note(table)
     case .failed(let error):
       log.error(
         "table not stored, it goes on in memory", metadata: ["table": "\(table)", "problem": "\(error)"])
