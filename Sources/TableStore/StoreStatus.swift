@@ -1,4 +1,5 @@
 import SharedMemory
+public import SharedTable
 
 /// Where the keeping of a store stands.
 public struct StoreStatus: Sendable {
@@ -13,6 +14,14 @@ public struct StoreStatus: Sendable {
   public var error: StoreError?
 
   public init() {}
+
+  /// Of a table that has no keeper.
+  /// - Parameter since: since when it should have one, by CLOCK_MONOTONIC.
+  public init(unkept table: Table, _ mode: StoreMode, _ error: StoreError, since: UInt64) {
+    (durable, version) = (table.durableVersion, table.version)
+    (interval, self.error) = (mode.interval, error)
+    if version > durable { waitingSince = since }
+  }
 
   /// Why a table that has lost its name cannot come back from its store yet: the table may have what the store lacks, and cannot be stored.
   public var obstacleToRestoring: StoreError? {

@@ -1,4 +1,5 @@
 import Logging
+import SharedMemory
 import SharedTable
 import Synchronization
 import TableStore
@@ -15,11 +16,18 @@ public final class Stores: Sendable {
     var keepers: [String: StoreKeeper] = [:]
     /// Tables that lost their names before their stores had all of them: their keepers have the only whole copies, and go on.
     var unsaved: Set<String> = []
-    /// Why tables have no keeper that should have one: tried again in each round.
-    var unkept: [String: StoreError] = [:]
+    /// Tables that have no keeper and should have one: tried again in each round.
+    var unkept: [String: Unkept] = [:]
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
     /// be had is tried for in each round, and reading a large store to its damaged row, or until /dev/shm is full, takes seconds.
     var unreadable: [String: (error: TableError, until: ContinuousClock.Instant)] = [:]
+  }
+
+  private struct Unkept {
+    let table: Table
+    let mode: StoreMode
+    let error: StoreError
+    let since: UInt64
   }
 
   private static let pauseAfterFailure = Duration.seconds(60)
@@ -205,7 +213,11 @@ public final class Stores: Sendable {
       let keeper = try makeKeeper(table, mode, in: directory)
       state.withLock { ($0.keepers[name], $0.unkept[name]) = (keeper, nil) }
     } catch {
-      let isKnown = state.withLock { $0.unkept.updateValue(error, forKey: name) != nil }
+      let isKnown = state.withLock { state in
+        let since = state.unkept[name]?.since ?? HostClock.monotonicNanoseconds
+        return state.unkept.updateValue(Unkept(table: table, mode: mode, error: error, since: since), forKey: name)
+          != nil
+      }
       if !isKnown { log.error("table not stored", metadata: ["table": "\(name)", "problem": "\(error)"]) }
     }
   }
@@ -231,19 +243,20 @@ public final class Stores: Sendable {
     }
   }
 
-  /// Where each stands, in the order of their names.
+  /// Where each stands, also one that no keeper could be had for, in the order of their names.
   var statuses: [(table: String, status: StoreStatus)] {
-    state.withLock { $0.keepers }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.status) }
+    let (keepers, unkept) = state.withLock { ($0.keepers, $0.unkept) }
+    let lacking = unkept.mapValues { StoreStatus(unkept: $0.table, $0.mode, $0.error, since: $0.since) }
+    return keepers.mapValues(\.status).merging(lacking) { kept, _ in kept }.sorted { $0.key < $1.key }
+      .map { ($0.key, $0.value) }
   }
 
   /// What is wrong just now, for the status line.
-  var troubles: [String] {
-    let unkept = state.withLock { $0.unkept }.sorted { $0.key < $1.key }
-    return unkept.map { "'\($0.key)' is not stored: \($0.value)" }
-      + statuses.compactMap { name, status in
-        if let error = status.error { return "'\(name)' is not stored: \(error)" }
-        return status.overdue > Self.longLag ? "'\(name)' is stored late" : nil
-      }
+  var troubles: [String] { statuses.compactMap { name, status in Self.trouble(of: name, status) } }
+
+  static func trouble(of name: String, _ status: StoreStatus) -> String? {
+    if let error = status.error { return "'\(name)' is not stored: \(error)" }
+    return status.overdue > longLag ? "'\(name)' is stored late" : nil
   }
 
   /// A last sync of all, side by side; returns when they are over.

@@ -1,0 +1,36 @@
+import Glibc
+import Logging
+import SharedTable
+import TestSupport
+import Testing
+
+@testable import ShmdCore
+@testable import TableStore
+
+/// What the daemon says of its stores.
+@Suite struct StoreReportTests {
+  @Test func aTableWithoutAKeeperHasItsReasonInTheFigures() async throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let log = RecordedLog()
+    let stores = Stores(log: log.logger) { _, _, directory, _ throws(StoreError) in throw .wantOfDescriptors(directory)
+    }
+    var configuration = Configuration(
+      file: "f",
+      tables: [
+        TableConfiguration(
+          file: "f", name: name, options: Table.Options(capacityBytes: 1 << 20), durability: .everyBarrier, lines: [:])
+      ])
+    configuration.storeDirectory = fixture.directory + "/stores"
+    let keeper = TableKeeper(log: log.logger, stores: stores)
+    try await keeper.apply(configuration)
+    try await Table.open(name).set("k", "not stored")
+    let monitor = Monitor(Startup())
+    await monitor.take(from: keeper)
+    let status = try #require(monitor.sample.stores.first { $0.table == name }?.status)
+    #expect(status.error != nil && status.version > status.durable && status.waitingSince != nil)
+    let page = try #require(monitor.page("/status.json"))
+    #expect(String(decoding: page.body, as: UTF8.self).contains("\"storeProblem\":\"\(fixture.directory)/stores"))
+    #expect(monitor.sample.storeTroubles.filter { $0.hasPrefix("'\(name)' is not stored: ") }.count == 1)
+  }
+}
