@@ -62,13 +62,12 @@ struct StoreLoop {
         try follower.sync()
         (lastSync, status.waitingSince) = (now, nil)
         // Where something changes all the time no step finds nothing to store.
-        _ = try follower.tidy()
+        _ = try tidy(follower, publish)
         recover()
         note()
         return .none
       }
-      if !hasChanges { try follower.sync() }
-      let isTidying = try follower.tidy()
+      let isTidying = try tidy(follower, proving: !hasChanges, publish)
       recover()
       note()
       if isTidying { return .none }
@@ -122,6 +121,18 @@ struct StoreLoop {
     let follower = try Follower(table, in: directory, disk: disk, holding: try keeperLock())
     self.follower = follower
     return follower
+  }
+
+  /// A slice of the work that no commit waits for. Since when it goes on is said before: the disk may not answer.
+  /// - Parameter isProving: nothing has changed, and what lies there may be unproved.
+  private mutating func tidy(
+    _ follower: Follower, proving isProving: Bool = false, _ publish: (StoreStatus) -> Void
+  ) throws(StoreError) -> Bool {
+    status.busySince = HostClock.monotonicNanoseconds
+    defer { status.busySince = nil }
+    publish(status)
+    if isProving { try follower.sync() }
+    return try follower.tidy()
   }
 
   private mutating func keeperLock() throws(StoreError) -> KeeperLock {

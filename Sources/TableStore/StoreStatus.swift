@@ -8,6 +8,8 @@ public struct StoreStatus: Sendable {
   public var version: UInt64 = 0
   /// Since when there has been something that is not on the disk, by CLOCK_MONOTONIC; nil: there is nothing.
   var waitingSince: UInt64?
+  /// Since when the keeper has been at work of which nobody waits for the end, by CLOCK_MONOTONIC: it does not see what is committed meanwhile.
+  var busySince: UInt64?
   /// For how long there may be, by the table's mode.
   var interval: Duration = .zero
   /// Why nothing can be stored just now.
@@ -37,9 +39,15 @@ public struct StoreStatus: Sendable {
     }
   }
 
-  /// For how long there has been something that is not on the disk: as of now, also while the disk does not answer.
-  public var lag: Duration {
-    .nanoseconds(waitingSince.map { Int64(clamping: HostClock.monotonicNanoseconds &- $0) } ?? 0)
+  /// For how long there has been something that is not on the disk: as of now, also while the disk does not answer. At most so long, where
+  /// it was committed while the keeper did other work.
+  public var lag: Duration { Self.time(since: waitingSince ?? (version > durable ? busySince : nil)) }
+
+  /// For how long the keeper has been at one slice of work that nobody waits for. It is short, unless the disk does not answer.
+  public var busy: Duration { Self.time(since: busySince) }
+
+  private static func time(since start: UInt64?) -> Duration {
+    .nanoseconds(start.map { Int64(clamping: HostClock.monotonicNanoseconds &- $0) } ?? 0)
   }
 
   /// By how much that is longer than the table's mode has it.

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import SharedMemory
 import SharedTable
 import TestSupport
 import Testing
@@ -32,5 +33,16 @@ import Testing
     let page = try #require(monitor.page("/status.json"))
     #expect(String(decoding: page.body, as: UTF8.self).contains("\"storeProblem\":\"\(fixture.directory)/stores"))
     #expect(monitor.sample.storeTroubles.filter { $0.hasPrefix("'\(name)' is not stored: ") }.count == 1)
+  }
+
+  @Test func aDiskThatHangsIsTrouble() {
+    var status = StoreStatus()
+    #expect(Stores.trouble(of: "a", status) == nil)
+    status.busySince = HostClock.monotonicNanoseconds - 30_000_000_000
+    #expect(Stores.trouble(of: "a", status)?.hasPrefix("'a' has waited for its store's disk for 3") == true)
+    (status.durable, status.version) = (1, 2)
+    #expect(Stores.trouble(of: "a", status) == "'a' is stored late")
+    status.interval = .seconds(3600)
+    #expect(Stores.trouble(of: "a", status)?.hasPrefix("'a' has waited for its store's disk for 3") == true)
   }
 }

@@ -38,14 +38,42 @@ import Testing
         var waited: [Bool] = []
         for _ in 0..<2 {
           try table.set("a", 1)
-          _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
-          _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
+          for _ in 0..<2 {
+            _ = loop.step(.everyBarrier) { if $0.busySince == nil { waited.append($0.waitingSince != nil) } }
+          }
         }
         // Once more before the file is looked for.
         #expect(waited == [true, true, false, true, false])
         loop.close()
       }
     }
+  }
+
+  /// Nobody waits for the folding of a store, but what is committed meanwhile waits for its end.
+  @Test func thatAStoreIsTidiedIsSaidBeforeTheDiskIsAsked() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name)
+        try table.set("a", 1)
+        var loop = StoreLoop(table, directory)
+        for _ in 0..<2 {
+          var last = StoreStatus()
+          _ = loop.step(.everyBarrier) { last = $0 }
+          #expect(last.busySince != nil && last.waitingSince == nil)
+          #expect(loop.status.busySince == nil)
+        }
+        loop.close()
+      }
+    }
+  }
+
+  @Test func whatIsCommittedWhileTheDiskHangsIsLate() {
+    var status = StoreStatus()
+    #expect(status.busy == .zero)
+    status.busySince = HostClock.monotonicNanoseconds - 30_000_000_000
+    #expect(status.busy >= .seconds(30) && status.lag == .zero)
+    (status.durable, status.version) = (1, 2)
+    #expect(status.lag >= .seconds(30) && status.overdue >= .seconds(30))
   }
 
   /// Also when it is asked first: for its directory, and for the file that may be there.

@@ -256,7 +256,9 @@ public final class Stores: Sendable {
 
   static func trouble(of name: String, _ status: StoreStatus) -> String? {
     if let error = status.error { return "'\(name)' is not stored: \(error)" }
-    return status.overdue > longLag ? "'\(name)' is stored late" : nil
+    if status.overdue > longLag { return "'\(name)' is stored late" }
+    let busy = status.busy
+    return busy > longLag ? "'\(name)' has waited for its store's disk for \(busy.components.seconds) s" : nil
   }
 
   /// A last sync of all, side by side; returns when they are over.
