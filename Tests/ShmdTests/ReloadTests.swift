@@ -22,8 +22,23 @@ import Testing
     #expect(outcome(.init(begun: 4, ended: 4), before: busy) == nil)
     #expect(outcome(.init(begun: 5, ended: 4), before: busy) == nil)
     #expect(outcome(.init(begun: 5, ended: 5, isRefused: true), before: busy) == .refused)
-    #expect(outcome(nil, before: idle) == .unknown)
-    #expect(outcome(.init(begun: 4, ended: 4), before: idle, pid: 8) == .unknown)
+    #expect(outcome(nil, before: idle) == .ended)
+    #expect(outcome(.init(begun: 4, ended: 4), before: idle, pid: 8) == .ended)
+  }
+
+  @Test func aReloadThatDoesNotBeginIsNotTakenForOneThatFailed() throws {
+    let fixture = try DaemonFixture()
+    try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}")
+    let daemon = try fixture.startReady()
+    daemon.signal(SIGSTOP)
+    let running = try #require(RunningDaemon(directory: fixture.directory + "/run"))
+    let outcome = try running.reload(patience: 0)
+    #expect(outcome == .notBegun)
+    #expect(outcome.complaint(running.pid)?.contains("it reloads when it is ready") == true)
+    daemon.signal(SIGCONT)
+    try daemon.waitForLine("configuration reloaded")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
 
   @Test func theLockFileOfAnEarlierReleaseIsUnderstood() {

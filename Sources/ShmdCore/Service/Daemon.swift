@@ -73,14 +73,12 @@ public struct Daemon: Sendable {
       return .failure
     }
     do throws(SystemError) {
-      switch try running.reload() {
+      let outcome = try running.reload()
+      if let complaint = outcome.complaint(running.pid) { Self.complain("\(configurationFile): \(complaint)") }
+      switch outcome {
       case .accepted: return .success
-      case .refused:
-        Self.complain("\(configurationFile): refused by the daemon (pid \(running.pid)); its log says why")
-        return .badConfiguration
-      case .unknown:
-        Self.complain("the daemon (pid \(running.pid)) has not reloaded; see its log")
-        return .failure
+      case .refused: return .badConfiguration
+      case .ended, .notBegun, .unfinished: return .failure
       }
     } catch {
       Self.complain("the daemon (pid \(running.pid)) cannot be told: \(error); be its user, or root")

@@ -8,8 +8,26 @@ struct RunningDaemon {
   enum Outcome: Equatable {
     case accepted
     case refused
-    /// It has ended, or has not begun in time, or takes longer than systemd waits.
-    case unknown
+    /// The daemon has ended.
+    case ended
+    /// It has not begun in time: the daemon still starts, or hangs.
+    case notBegun
+    /// It takes longer than systemd waits.
+    case unfinished
+
+    /// What the file's user is told; nil: the file is in force.
+    func complaint(_ pid: Int32) -> String? {
+      switch self {
+      case .accepted: nil
+      case .refused: "refused by the daemon (pid \(pid)); its log says why"
+      case .ended: "not in force: the daemon (pid \(pid)) ended before it had read it; its log says why"
+      case .notBegun:
+        "not in force yet: the daemon (pid \(pid)) was told, and has not begun to reload; while it starts, its tables come back from their stores first, "
+          + "and it reloads when it is ready; see 'systemctl status shmd' and its log"
+      case .unfinished:
+        "not known to be in force: the daemon (pid \(pid)) has not ended its reload, in which it makes tables that are missing; see its log"
+      }
+    }
   }
 
   /// For how long a reload is waited for that has not begun.
@@ -32,18 +50,19 @@ struct RunningDaemon {
   }
 
   /// Has it read its configuration, and waits until it has.
-  func reload() throws(SystemError) -> Outcome {
+  /// - Parameter patience: for how long, in nanoseconds, if the reload does not begin.
+  func reload(patience toBegin: UInt64 = patienceNanoseconds) throws(SystemError) -> Outcome {
     guard kill(pid, SIGHUP) == 0 else { throw SystemError(call: "kill", errno: errno) }
     var (start, seen) = (HostClock.monotonicNanoseconds, before.reloads)
     while true {
       let state = InstanceLock.state(in: directory)
       if let reloads = state?.reloads, reloads != seen { (start, seen) = (HostClock.monotonicNanoseconds, reloads) }
       if let outcome = Self.outcome(state, before: before) { return outcome }
+      guard HostProcess.name(of: pid) == "shmd" else { return .ended }
       // Ours, or one behind which ours will begin.
-      let patience = seen.begun > seen.ended ? Self.longestReloadNanoseconds : Self.patienceNanoseconds
-      guard HostClock.monotonicNanoseconds &- start < patience, HostProcess.name(of: pid) == "shmd" else {
-        return .unknown
-      }
+      let isUnderWay = seen.begun > seen.ended
+      let patience = isUnderWay ? Self.longestReloadNanoseconds : toBegin
+      if HostClock.monotonicNanoseconds &- start >= patience { return isUnderWay ? .unfinished : .notBegun }
       usleep(5000)
     }
   }
@@ -51,7 +70,7 @@ struct RunningDaemon {
   /// What the first reload came to that began after the file said `before`; nil: it has not ended. One that had begun by then may have
   /// read the configuration as it was before.
   static func outcome(_ now: InstanceLock.State?, before: InstanceLock.State) -> Outcome? {
-    guard let now, now.pid == before.pid else { return .unknown }
+    guard let now, now.pid == before.pid else { return .ended }
     guard now.reloads.ended > before.reloads.begun else { return nil }
     return now.reloads.isRefused ? .refused : .accepted
   }
