@@ -41,6 +41,20 @@ import Testing
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
 
+  /// Users and groups may be LDAP's, which does not answer.
+  @Test func theConfigurationIsReadOnAThreadOfItsOwn() throws {
+    let fixture = try DaemonFixture()
+    try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}")
+    let daemon = try fixture.startReady()
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("configuration reloaded")
+    let pid = try #require(RunningDaemon(directory: fixture.directory + "/run")?.pid)
+    let threads = try WorkerProcess.run("/bin/sh", ["-c", "cat /proc/\(pid)/task/*/comm"], timeoutSeconds: 60).output
+    #expect(threads.split(separator: "\n").contains("shmd-config"), "\(threads)")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
   @Test func theLockFileOfAnEarlierReleaseIsUnderstood() {
     #expect(
       InstanceLock.state(written: "42 3 refused 4   \n")

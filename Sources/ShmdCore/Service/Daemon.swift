@@ -132,7 +132,7 @@ public struct Daemon: Sendable {
     let deadline = ContinuousClock.now + (notifier.hasManager ? Self.patience : .zero)
     while true {
       do throws(Refusal) {
-        return try ConfigurationReader.read(file: configurationFile)
+        return try await ConfigurationThread.shared.read(file: configurationFile)
       } catch {
         guard error.isTemporary, .now < deadline else { throw error }
         notifier.send("STATUS=waits for users and groups that cannot be looked up yet")

@@ -43,7 +43,7 @@ struct ReloadService: Service {
 
   private func apply() async -> Bool {
     do throws(Refusal) {
-      let configuration = try ConfigurationReader.read(file: file)
+      let configuration = try await ConfigurationThread.shared.read(file: file)
       try await keeper.apply(configuration) { watchdog.beat() }
       settings.accept(configuration)
       keeper.counters.count(\.reloads)
