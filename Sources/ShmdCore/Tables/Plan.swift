@@ -83,15 +83,16 @@ struct Plan {
 
   /// Refuses a table that claims all of its pages at once where they are not free, before any is claimed: the daemon tries again in each
   /// round, and would take from others all that is free, and zero it, each time. What a dead creator left goes only when the table is made.
-  static func requireRoom(for table: TableConfiguration) throws(TableError) {
-    let wanted = table.options.capacityBytes
-    guard table.options.preallocate, let free = (try? SharedMemoryRoom())??.freeBytes, wanted > free,
-      !UnfinishedTable.lies(under: table.name)
-    else { return }
+  /// - Parameter room: otherwise than the host's, for tests.
+  static func requireRoom(for table: TableConfiguration, in room: Int? = nil) throws(TableError) {
+    guard table.options.preallocate, let free = room ?? (try? SharedMemoryRoom())??.freeBytes else { return }
+    let capacity = table.options.capacityBytes
+    let wanted = Geometry(capacityBytes: capacity).preallocatedBytes
+    guard wanted > free, !UnfinishedTable.lies(under: table.name) else { return }
     throw TableError(
       .full, table: table.name,
-      "/dev/shm has room for \(ByteCount(bytes: free)), and 'preallocate' asks for \(Scalars.describe(wanted)); "
-        + "give less, free some, or enlarge it")
+      "/dev/shm has room for \(ByteCount(bytes: free)), and 'preallocate' asks for \(Scalars.describe(capacity)), with the bookkeeping "
+        + "\(ByteCount(bytes: wanted)); give less, free some, or enlarge it")
   }
 
   /// Whether this user could take part, found out without doing so.

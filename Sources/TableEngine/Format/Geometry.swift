@@ -77,6 +77,12 @@ public final class Geometry: Sendable {
     ]
   }
 
+  /// What a table claims of /dev/shm that is made with `preallocate`: about so much, and no more.
+  public var preallocatedBytes: Int { dataBytes + journalOffset + Self.mostRingBytes }
+
+  /// Of the rings and the journal as they begin.
+  private static let mostRingBytes = 320 << 10
+
   /// Data offset of a unit's first byte.
   @inline(__always)
   func unitOffset(_ unit: Int) -> Int { unitsOffset &+ unit &* Self.unitBytes }
