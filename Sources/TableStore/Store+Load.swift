@@ -11,12 +11,12 @@ extension Store {
   ///   - isMirror: the table mirrors another store.
   ///   - now: what has expired by then is left out.
   ///   - adapt: says what becomes of a key and its value. What is left out goes from the store, too; what is replaced there stays there.
-  ///   - beat: called at times.
+  ///   - goesOn: asked at times. If it says no, the load ends.
   func load(
-    into loader: Loader, isMirror: Bool, now: UInt64, adapting adapt: Adapt, _ beat: () -> Void
+    into loader: Loader, isMirror: Bool, now: UInt64, adapting adapt: Adapt, _ goesOn: () -> Bool
   ) throws(Failure) {
-    var gone = try unsafe loadRecent(into: loader, now, adapt, beat)
-    try unsafe loadKeys(into: loader, except: &gone, now, adapt, beat)
+    var gone = try unsafe loadRecent(into: loader, now, adapt, goesOn)
+    try unsafe loadKeys(into: loader, except: &gone, now, adapt, goesOn)
     let version = loader.finish()
     do throws(StoreError) {
       try database.inTransaction { () throws(StoreError) in
@@ -58,11 +58,11 @@ extension Store {
   }
 
   private func loadRecent(
-    into loader: Loader, _ now: UInt64, _ adapt: Adapt, _ beat: () -> Void
+    into loader: Loader, _ now: UInt64, _ adapt: Adapt, _ goesOn: () -> Bool
   ) throws(Failure) -> Gone {
     var gone = Gone()
     var next = nextSequence
-    try forEach("SELECT * FROM recent ORDER BY seq DESC", .recent, beat) { row throws(Failure) in
+    try forEach("SELECT * FROM recent ORDER BY seq DESC", .recent, goesOn) { row throws(Failure) in
       next &-= 1
       guard row.sequence == next else { throw .store(outOfOrder) }
       if unsafe gone.includes(row.key) { return }
@@ -76,10 +76,10 @@ extension Store {
   }
 
   private func loadKeys(
-    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ adapt: Adapt, _ beat: () -> Void
+    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ adapt: Adapt, _ goesOn: () -> Bool
   ) throws(Failure) {
     var last: [UInt8] = []
-    try forEach("SELECT * FROM kv ORDER BY key", .kv, beat) { row throws(Failure) in
+    try forEach("SELECT * FROM kv ORDER BY key", .kv, goesOn) { row throws(Failure) in
       let isInOrder = unsafe last.isEmpty || row.key.isBehind(last)
       guard isInOrder, let value = unsafe row.value else { throw .store(outOfOrder) }
       unsafe last.replaceSubrange(0..., with: row.key)
@@ -115,12 +115,12 @@ extension Store {
     StoreError(.damaged, path, "damaged: its rows are not in order; \(StoreError.moveAway)")
   }
 
-  /// After so many rows, or so many bytes of them, there is a sign of life: some tens of milliseconds, and on a slow disk a second.
+  /// After so many rows, or so many bytes of them, the caller is asked whether it goes on: some tens of milliseconds, and on a slow disk a second.
   private static let rowsABeat = 4096
   private static let bytesABeat = 8 << 20
 
   private func forEach(
-    _ sql: String, _ place: Row.Place, _ beat: () -> Void, _ body: (Row) throws(Failure) -> Void
+    _ sql: String, _ place: Row.Place, _ goesOn: () -> Bool, _ body: (Row) throws(Failure) -> Void
   ) throws(Failure) {
     func store<R>(_ body: () throws(StoreError) -> R) throws(Failure) -> R {
       do throws(StoreError) { return try body() } catch { throw .store(error) }
@@ -134,7 +134,7 @@ extension Store {
       let row = try store { () throws(StoreError) in try Row(rows, of: place, path) }
       (count, bytes) = (count + 1, bytes + row.byteCount)
       if count >= Self.rowsABeat || bytes >= Self.bytesABeat {
-        beat()
+        if !goesOn() { throw .table(.makingEnded) }
         (count, bytes) = (0, 0)
       }
       try body(row)

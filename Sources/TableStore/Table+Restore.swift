@@ -14,20 +14,21 @@ extension Table {
   ///   - options: of the table to be made. Its capacity must have room for what the store holds.
   ///   - directory: where stores lie.
   ///   - disk: the name of an SQLite VFS; nil: the system's. For tests.
-  ///   - beat: this thread calls it every few thousand rows, or few megabytes, that it reads, so that a daemon can ping its watchdog meanwhile.
+  ///   - goesOn: this thread asks it every few thousand rows, or few megabytes, that it reads or claims, so that a daemon can ping its watchdog
+  ///     meanwhile. If it says no, nothing is made, and the store stays as it is.
   /// - Returns: nil if the table has no store.
   public static func restore(
     _ name: String, _ options: Options = Options(), from directory: StoreDirectory, timeout: Duration = defaultTimeout,
-    disk: String? = nil, beat: () -> Void = {}
+    disk: String? = nil, goesOn: () -> Bool = { true }
   ) throws(StoreError) -> Table? {
-    try withoutActuallyEscaping(beat) { beat throws(StoreError) in
-      try restore(name, options, from: directory, timeout: timeout, disk: disk, beats: beat)
+    try withoutActuallyEscaping(goesOn) { goesOn throws(StoreError) in
+      try restore(name, options, from: directory, timeout: timeout, disk: disk, goingOn: goesOn)
     }
   }
 
   private static func restore(
     _ name: String, _ options: Options, from directory: StoreDirectory, timeout: Duration, disk: String?,
-    beats beat: @escaping () -> Void
+    goingOn goesOn: @escaping () -> Bool
   ) throws(StoreError) -> Table? {
     try directory.prepare()
     guard let store = try Store.open(name, in: directory, disk: disk) else { return nil }
@@ -46,7 +47,7 @@ extension Table {
           do throws(Store.Failure) {
             try unsafe store.load(
               into: loader, isMirror: isMirror, now: now,
-              adapting: { key, value in unsafe adapt(key, value, staysMirror: staysMirror) }, beat)
+              adapting: { key, value in unsafe adapt(key, value, staysMirror: staysMirror) }, goesOn)
             loader.markStored(upTo: store.applied)
           } catch {
             switch error {
@@ -57,7 +58,7 @@ extension Table {
               throw .damaged("its store cannot be read")
             }
           }
-        })
+        }, goesOn: goesOn)
       table = Table(segment, timeout: timeout, clock: ExpiryClock())
     } catch {
       throw failure ?? StoreError(TableError(error, table: name), store.path)

@@ -334,9 +334,40 @@ import Testing
         follower.close()
         removeObjects(ofTable: name)
         var beats = 0
-        let back = try Table.restore(name, .init(capacityBytes: 128 << 20), from: directory) { beats += 1 }
+        let back = try Table.restore(name, .init(capacityBytes: 128 << 20), from: directory) {
+          beats += 1
+          return true
+        }
         #expect(back?.count == 40)
         #expect(beats >= 4)
+      }
+    }
+  }
+
+  /// A daemon that is to stop does not wait for the rest, and the next one begins anew.
+  @Test func aRestoringThatIsEndedLeavesNothingAndTheStoreAsItWas() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let options = Table.Options(capacityBytes: 16 << 20)
+        let table = try Table.create(name, options)
+        for begin in stride(from: 0, to: 20_000, by: 1000) {
+          try table.barrier { tx in for index in begin..<(begin + 1000) { try tx.set("key \(index)", index) } }
+        }
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        let before = try contents(table)
+        removeObjects(ofTable: name)
+        var count = 0
+        let error = storeError {
+          _ = try Table.restore(name, options, from: directory) {
+            count += 1
+            return count < 3
+          }
+        }
+        #expect(error?.tableError?.errno == ECANCELED && count == 3)
+        for part in ["ctl", "data"] { #expect(access("/dev/shm/shmtable.\(name).\(part)", F_OK) != 0) }
+        #expect(try contents(try #require(try Table.restore(name, options, from: directory))) == before)
       }
     }
   }

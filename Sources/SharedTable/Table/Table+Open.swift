@@ -19,8 +19,18 @@ extension Table {
     return Table(try make(name, options, trusting: []), timeout: timeout, clock: ExpiryClock(clock))
   }
 
-  static func make(_ name: String, _ options: Options, trusting: TrustedOwners) throws(TableError) -> Segment {
-    do throws(EngineError) { return try Segment.create(name, options, trusted: trusting) } catch {
+  /// As ``create(_:_:timeout:clock:)``, for a daemon with a watchdog: to claim tens of GB takes longer than that waits.
+  /// - Parameter goesOn: asked after each part of the work; if it says no before the table is whole, nothing is made: `system` with ECANCELED.
+  package static func create(_ name: String, _ options: Options, goesOn: () -> Bool) throws(TableError) -> Table {
+    try check(name)
+    let segment = try make(name, options, trusting: [], goesOn: goesOn)
+    return Table(segment, timeout: defaultTimeout, clock: ExpiryClock())
+  }
+
+  static func make(
+    _ name: String, _ options: Options, trusting: TrustedOwners, goesOn: () -> Bool = { true }
+  ) throws(TableError) -> Segment {
+    do throws(EngineError) { return try Segment.create(name, options, trusted: trusting, goesOn: goesOn) } catch {
       throw TableError(making: error, table: name)
     }
   }

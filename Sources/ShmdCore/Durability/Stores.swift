@@ -88,20 +88,21 @@ public final class Stores: Sendable {
   /// A durable table that is to be made, from its store.
   ///
   /// A store that could not be read, or did not fit, is not looked at again for a minute: the error of then is thrown.
-  /// - Parameter beat: called at times while the store is read.
+  /// - Parameter goesOn: asked at times while the store is read; if it says no, nothing is made.
   /// - Returns: nil if it has none yet, or is not durable.
-  func restore(_ configuration: TableConfiguration, _ beat: () -> Void = {}) throws(TableError) -> Table? {
+  func restore(
+    _ configuration: TableConfiguration, goesOn: () -> Bool = { true }
+  ) throws(TableError) -> Table? {
     guard configuration.durability.mode != nil else { return nil }
     if let failure = state.withLock({ $0.unreadable[configuration.name] }), ContinuousClock.now < failure.until {
       throw failure.error
     }
     // Its name was taken away: what was in it goes into the store before it comes back.
-    try save(configuration.name, beat)
+    try save(configuration.name) { _ = goesOn() }
     let directory = state.withLock { $0.directory }
     do throws(StoreError) {
-      guard let table = try Table.restore(configuration.name, configuration.options, from: directory, beat: beat) else {
-        return nil
-      }
+      guard let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
+      else { return nil }
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
       return table
     } catch {

@@ -4,7 +4,8 @@ import ServiceLifecycle
 /// Says READY when the start is over: the first round is over, and each server listens or has failed its first attempt to.
 ///
 /// It is the last of the services, and so the first that ends when the daemon stops: the servers close their sockets after it, and no
-/// READY is said of a socket that is closed.
+/// READY is said of a socket that is closed. It also tells the table thread of the stop: services hear of it one after the other, and the next
+/// ones may wait for that thread, which may be making a table.
 struct ReadyService: Service {
   let startup: Startup
   let keeper: TableKeeper
@@ -14,6 +15,14 @@ struct ReadyService: Service {
   var patience: Duration = .seconds(5)
 
   func run() async throws {
+    try await withGracefulShutdownHandler {
+      try await sayReady()
+    } onGracefulShutdown: {
+      keeper.stopping.open()
+    }
+  }
+
+  private func sayReady() async throws {
     await cancelWhenGracefulShutdown { await waitForStart() }
     guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
     for server in startup.attempting {

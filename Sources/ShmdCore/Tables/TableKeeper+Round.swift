@@ -41,8 +41,8 @@ extension TableKeeper {
         managed.trouble = nil
       }
     } catch {
-      // A busy table is no trouble: the next round comes.
-      if error.code == .timedOut { return }
+      // A busy table is no trouble: the next round comes. Nor is one that the next daemon makes.
+      if error.code == .timedOut || stopping.isOpen { return }
       let (known, trouble) = (managed.trouble, managed.configuration.trouble(error))
       managed.trouble = trouble
       if known?.code == trouble.code { return }

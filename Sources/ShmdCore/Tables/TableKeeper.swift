@@ -14,6 +14,8 @@ public actor TableKeeper {
   let stores: Stores
   let mirrors: Mirrors
   nonisolated let counters = DaemonCounters()
+  /// Opens when the daemon is to stop: from then on no table is made, and the one that is being made is left to the next daemon.
+  nonisolated let stopping = Latch()
 
   /// - Parameters:
   ///   - writeSocket: where this daemon takes writes to mirrored tables; nil: it takes none.
@@ -105,10 +107,12 @@ public actor TableKeeper {
     return (next, waiting)
   }
 
-  /// Says it now, and not in each round.
+  /// Says it now, and not in each round. That the daemon stops is no trouble.
   func wait(for configuration: TableConfiguration, _ trouble: Trouble) -> BlockedTable {
-    log.error(
-      "\(trouble.headline)", metadata: ["table": "\(configuration.name)", "problem": "\(trouble.message)"])
+    if !stopping.isOpen {
+      log.error(
+        "\(trouble.headline)", metadata: ["table": "\(configuration.name)", "problem": "\(trouble.message)"])
+    }
     return BlockedTable(configuration: configuration, trouble: trouble)
   }
 
@@ -132,12 +136,18 @@ public actor TableKeeper {
     return ManagedTable(configuration, table, refused: refused)
   }
 
-  /// - Parameter beat: called at times while a store is read, which may take longer than the watchdog waits.
+  /// - Parameter beat: called at times while a store is read or much memory is claimed, which may take longer than the watchdog waits.
   func create(_ configuration: TableConfiguration, _ beat: @Sendable () -> Void) throws(TableError) -> Table {
-    try Plan.requireDescriptors(configuration.name)
+    let name = configuration.name
+    if stopping.isOpen { throw TableError(.system, table: name, "not made, since shmd stops; the next one makes it") }
+    try Plan.requireDescriptors(name)
     try Plan.requireRoom(for: configuration)
-    if let table = try stores.restore(configuration, beat) { return table }
-    let table = try Table.create(configuration.name, configuration.options)
+    func goesOn() -> Bool {
+      beat()
+      return !stopping.isOpen
+    }
+    if let table = try stores.restore(configuration, goesOn: goesOn) { return table }
+    let table = try Table.create(name, configuration.options, goesOn: goesOn)
     log.info("table created", metadata: describe(table))
     return table
   }

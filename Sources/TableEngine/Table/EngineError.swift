@@ -125,6 +125,9 @@ extension EngineError {
 }
 
 extension EngineError {
+  /// A table was being made, and whoever makes it was told to stop.
+  public static var makingEnded: EngineError { .system(SystemError(call: "create", errno: ECANCELED)) }
+
   /// What a failed system call means while a table is being opened, made or dropped.
   init(opening error: SystemError) {
     switch error.errno {

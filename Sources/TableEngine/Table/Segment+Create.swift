@@ -11,27 +11,30 @@ extension Segment {
   /// - Parameter trusted: users whose half-made tables are waited for and replaced, besides root's, the daemon's and one's
   ///   own.
   /// - Parameter load: what it is to hold when others see it first; nil: nothing.
+  /// - Parameter goesOn: asked after each MiB that is claimed at once, and each few MiB that are backed by huge pages. If it says no before the
+  ///   table is whole, the making ends, with nothing left behind.
   /// - Throws: `exists`; `foreign` if the name is a stranger's; `full(.fileSystem)` when /dev/shm has no room, with nothing
-  ///   left behind; `notPermitted` for impossible options.
+  ///   left behind; `notPermitted` for impossible options; ``EngineError/makingEnded``.
   public static func create(
-    _ name: String, _ options: SegmentOptions, trusted: TrustedOwners = [], load: TableLoad? = nil
+    _ name: String, _ options: SegmentOptions, trusted: TrustedOwners = [], load: TableLoad? = nil,
+    goesOn: () -> Bool = { true }
   ) throws(EngineError) -> Segment {
     try options.check()
     let trusted = trusted.adding(options.owner)
     return try EngineError.explaining(name, trusted, for: .takingPart) { () throws(EngineError) in
-      try make(name, options, trusted, load)
+      try make(name, options, trusted, load, goesOn)
     }
   }
 
   private static func make(
-    _ name: String, _ options: SegmentOptions, _ trusted: TrustedOwners, _ load: TableLoad?
+    _ name: String, _ options: SegmentOptions, _ trusted: TrustedOwners, _ load: TableLoad?, _ goesOn: () -> Bool
   ) throws(EngineError) -> Segment {
     let control = try claimName(name, trusted)
     var data: SharedObject?
     do throws(EngineError) {
       let object = try makeData(name, trusted)
       data = object
-      let segment = try build(name, options, control, object, isPrivate: false, load)
+      let segment = try build(name, options, control, object, isPrivate: false, load, goesOn)
       try segment.publish(options, control)
       return segment
     } catch {
@@ -153,7 +156,7 @@ extension Segment {
 
   private static func build(
     _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject, isPrivate: Bool,
-    _ load: TableLoad? = nil
+    _ load: TableLoad? = nil, _ goesOn: () -> Bool = { true }
   ) throws(EngineError) -> Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
@@ -175,8 +178,12 @@ extension Segment {
     } catch {
       throw EngineError(opening: error)
     }
-    try segment.initialize(header, options, load)
-    HugePages(segment).catchUp()
+    try segment.initialize(header, options, load, goesOn)
+    // Where its maker does not go on the table is whole all the same: a daemon backs the rest in its idle moments.
+    var backed = 0
+    repeat {
+      backed = HugePages(segment).catchUp(atMost: HugePages.bytesInAnIdleMoment)
+    } while backed == HugePages.bytesInAnIdleMoment && goesOn()
     return segment
   }
 
@@ -195,7 +202,7 @@ extension Segment {
   }
 
   private func initialize(
-    _ header: DataHeader, _ options: SegmentOptions, _ load: TableLoad?
+    _ header: DataHeader, _ options: SegmentOptions, _ load: TableLoad?, _ goesOn: () -> Bool
   ) throws(EngineError) {
     let participant = participant!
     let ctl = participant.ctl
@@ -227,7 +234,10 @@ extension Segment {
     announceFencing()
     try state.buildRoot()
     if options.preallocate {
-      while state.allocator.unitCount < geometry.unitCount { try state.allocator.growOneUnit() }
+      while state.allocator.unitCount < geometry.unitCount {
+        try state.allocator.growOneUnit()
+        if !goesOn() { throw .makingEnded }
+      }
     }
     data.storeRelaxed(DataLayout.hashSeed, hashSeed)
     data.storeRelaxed(DataLayout.features, features.rawValue)
