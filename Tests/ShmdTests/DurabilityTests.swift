@@ -199,6 +199,7 @@ import Testing
     let other = StoreFiles(directory: fixture.directory + "/other", table: name)
     defer { other.remove() }
     let daemon = try fixture.startReady()
+    try daemon.waitForStore(of: name)
     let table = try Table.open(name)
     try table.barrier(durable: true) { try $0.set("k", "stays") }
     try fixture.write(
@@ -215,6 +216,7 @@ import Testing
 
     #expect(rename(stores.directory, other.directory) == 0)
     let next = try fixture.startReady()
+    try next.waitForStore(of: name)
     try table.barrier(durable: true) { try $0.set("l", "too") }
     removeObjects(ofTable: name)
     try next.waitForLine("table restored from its store")
