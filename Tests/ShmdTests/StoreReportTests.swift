@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import SharedMemory
 import SharedTable
+import TableEngine
 import TestSupport
 import Testing
 
@@ -23,9 +24,13 @@ import Testing
           file: "f", name: name, options: Table.Options(capacityBytes: 1 << 20), durability: .everyBarrier, lines: [:])
       ])
     configuration.storeDirectory = fixture.directory + "/stores"
+    // As a daemon that was killed leaves it.
+    let table = try Table.create(name, configuration.tables[0].options)
+    try table.segment.setKeeping(.kept)
     let keeper = TableKeeper(log: log.logger, stores: stores)
     try await keeper.apply(configuration)
-    try await Table.open(name).set("k", "not stored")
+    #expect(table.segment.keeping == .failed)
+    try await table.set("k", "not stored")
     let monitor = Monitor(Startup())
     await monitor.take(from: keeper)
     let status = try #require(monitor.sample.stores.first { $0.table == name }?.status)

@@ -219,6 +219,7 @@ public final class Stores: Sendable {
         return state.unkept.updateValue(Unkept(table: table, mode: mode, error: error, since: since), forKey: name)
           != nil
       }
+      table.noteNotStored(isToBe: true)
       if !isKnown { log.error("table not stored", metadata: ["table": "\(name)", "problem": "\(error)"]) }
     }
   }
