@@ -1,4 +1,5 @@
 import SharedTable
+import TableEngine
 import TableTestSupport
 import TestSupport
 import Testing
@@ -139,6 +140,24 @@ import Testing
       }
       #expect(try table.get("changed") == "newer")
       #expect(try !table.read { view throws in try view.contains("removed") })
+    }
+  }
+
+  /// Of a read of one value, too: its section begins and ends with it, and a value's initialiser may read the table.
+  @Test(arguments: Setting.all) func expiryIsJudgedByOneInstantInAReadOfOneValue(_ setting: Setting) throws {
+    let clock = TestClock()
+    try setting.with(clock: clock) { table, reader throws in
+      try table.set("short", "s", expires: .after(.seconds(10)))
+      let inner = try "short".withKeyBytes { key throws in
+        try unsafe reader.segment.withValue(
+          key.baseAddress!, key.count, timeoutNanoseconds: .max, clock: ExpiryClock(clock.read)
+        ) { _ in
+          clock.advance(20)
+          return Result { try reader.get("short", as: String.self) }
+        }
+      }
+      #expect(try inner?.get() == "s")
+      #expect(try reader.get("short", as: String.self) == nil)
     }
   }
 

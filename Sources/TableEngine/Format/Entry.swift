@@ -1,7 +1,7 @@
 import CShims
 
-/// One version of one key: `struct shm_entry` in `shm_format.h`. Immutable once published, but for `prev`, which reclaiming and
-/// undo may cut shorter. Its lengths, flags and type are one word here, ``EntryMeta``.
+/// One version of one key: `struct shm_entry` in `shm_format.h`. Immutable once published, but for `prev`: an unlink pass
+/// shortens the chain, its undo restores it, and a repair cuts it off. Its lengths, flags and type are one word here, ``EntryMeta``.
 @frozen @usableFromInline
 enum Entry {
   @usableFromInline static let version = shm_entry_version_offset

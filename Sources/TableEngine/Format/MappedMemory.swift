@@ -27,7 +27,8 @@ public struct MappedMemory: @unchecked Sendable {
   @inlinable @inline(__always)
   func loadSequential(_ offset: Int) -> UInt64 { unsafe shm_load_seqcst(base + offset) }
 
-  /// Half of a word that nobody changes any more.
+  /// Half of a word. Relaxed: the owner of W reads what only it changes, a participant what its announcement keeps, and an observer validates
+  /// afterwards.
   @inlinable @inline(__always)
   func loadRelaxedHalf(_ offset: Int) -> UInt32 { unsafe shm_load32_relaxed(base + offset) }
 

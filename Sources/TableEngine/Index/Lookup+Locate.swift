@@ -45,10 +45,10 @@ extension Lookup {
     }
   }
 
-  /// The word that leads to this entry, which is in use, if the hint is right. Under W.
+  /// The place of the bucket word that names this entry, if the hint is right; else nil. The entry's block is in use. Under W.
   ///
-  /// The index has one word at most for an entry, and this one is of a sub-table that the directory leads to now: not of one that a
-  /// split or a merge has replaced, whose words stay what they were.
+  /// The index has one word at most for an entry. The hint is looked up in the sub-table that the directory names now. A sub-table that a split or a
+  /// merge has replaced still names the entry, but no reader comes there any more.
   @inline(__always)
   func word(of entry: Int, at hint: TombstoneHint) -> Int? {
     let place = directoryWord(hash: hint.hash).word.offset &+ hint.offset

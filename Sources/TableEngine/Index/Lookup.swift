@@ -93,6 +93,8 @@ struct Lookup {
         if found != 0 { return found }
         if unsafe shm_match_tag(data.pointer(bucket), 0) != 0 { return 0 }
       }
+      // PAIR publish-link. Other end: Splitter.linkFurther. Acquire: the linked sub-table's words come after its offset, or stray bytes would be
+      // taken for words.
       subTable = Int(data.loadAcquire(subTable + SubTable.link))
     }
     return 0

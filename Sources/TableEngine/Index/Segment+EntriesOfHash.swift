@@ -18,6 +18,7 @@ extension Segment {
         collectEntries(hash: hash, bucket: bucket, into: &entries)
         if unsafe shm_match_tag(data.pointer(bucket), 0) != 0 { return entries }
       }
+      // PAIR publish-link. Other end: Splitter.linkFurther. As in Lookup.newestDeep.
       subTable = directory.isDeep ? Int(data.loadAcquire(subTable + SubTable.link)) : 0
     }
     return entries

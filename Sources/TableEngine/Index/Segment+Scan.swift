@@ -14,7 +14,7 @@ extension Segment {
   ) throws(EngineError) {
     try checkOfThisProcess()
     if access == .observer {
-      // An observer's section has one.
+      // An observer's section always holds an observation.
       return try section.observation!.scan(&cursor) { found in !isPresent(found) { clock } || body(found) }
     }
     scan(&cursor, snapshot: section.snapshot, clock, body)
@@ -51,6 +51,7 @@ extension Segment {
         if isPartial, unsafe hash(found.key) < position { continue }
         if !body(found) { return }
       }
+      // PAIR publish-link. Other end: Splitter.linkFurther. As in Lookup.newestDeep.
       subTable = directory.isDeep ? Int(data.loadAcquire(subTable + SubTable.link)) : 0
     }
   }

@@ -36,7 +36,7 @@ final class Allocator: Sendable {
   /// Units whose pages are allocated and whose descriptors are valid.
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
-  /// What a block is for: how much of what is reserved it may come from.
+  /// What a block is for. It decides which part of the reserve the block may come from.
   enum Purpose {
     case anything
     /// A value that takes the place of one that is no smaller.
@@ -44,8 +44,8 @@ final class Allocator: Sendable {
     case tombstone
   }
 
-  /// The last superframes of the last unit: those for replacements, and behind them those for tombstones, each with room for one
-  /// of the longest key, or a value of 64 KiB.
+  /// The last superframes of the last unit: those for replacements, and behind them those for tombstones, each part has room for a
+  /// tombstone of the longest key, or a value of 64 KiB.
   static let reservedSuperframes = 2 * SHM_RESERVED_SUPERFRAMES
 
   /// A free block of this size code, growing the table if need be; its bits are not set yet.

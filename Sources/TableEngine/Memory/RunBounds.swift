@@ -1,8 +1,8 @@
 /// Of each unit an upper bound of its longest run of free frames, and of every 64 units the largest of their bounds. They lead a
 /// search for a run to the first unit that may have one, whatever the table's size.
 ///
-/// A unit's runs are those that begin in it. One that goes on in the next unit counts as far as that unit's end: so wherever a run
-/// is, the unit that it begins in has a bound as large, or one of a whole unit. (Summaries of free runs: the page allocator of Go,
+/// A run belongs to the unit that it begins in. Of a run that is longer than that, the part up to the end of the next unit counts. So the
+/// bound of a run's unit is at least the run's length, or at least a whole unit. (Summaries of free runs: the page allocator of Go,
 /// `runtime/mpagealloc.go`, which has the same problem with runs across its chunks.)
 ///
 /// Bounds may be too high, never too low: a writer raises one before frames become free, and taking frames leaves it as it is. A

@@ -20,7 +20,7 @@ extension Segment {
     let participant = try requireParticipant()
     guard variant == .rcu else { return }
     let slots = participant.slots
-    // The caller saw `version` committed. The pairs light-flag and heavy-light are those of ReaderScan.take. A reader that
+    // `version` was committed before this call, so a section that begins from here on begins at it or later. The pairs light-flag and heavy-light are those of ReaderScan.take. A reader that
     // the look below misses loads `committed` after it, and so begins at `version` or later.
     shm_fence_seqcst()
     if participant.ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {

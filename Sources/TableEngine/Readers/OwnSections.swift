@@ -21,7 +21,7 @@ extension ThreadRecord {
 
 extension Segment {
   /// Before an observer waits for a barrier or a commit: this thread may be in a barrier of the whole table through a participant's handle. That
-  /// one has a segment of its own, so the observer's record says nothing of it. A barrier of keys lets others commit meanwhile. Takes the
+  /// handle has a segment and thread records of its own, so the observer's record does not show that barrier. A barrier of keys lets others commit meanwhile. Takes the
   /// registry's lock.
   func checkOutsideParticipantsBarrier() throws(EngineError) {
     for participant in SegmentRegistry.shared.segments where participant.uuid == uuid && participant.isInWholeBarrier {

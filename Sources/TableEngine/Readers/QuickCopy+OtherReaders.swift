@@ -32,10 +32,9 @@ extension Segment {
   private func copyGated(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard let gate, Entry.isKeyLength(keyLength) else { return QuickCopy.undecided }
-    let record = unsafe shm_thread_home(id)
-    guard unsafe record.pointee.segment == id, unsafe shm_thread_is_outside(record)
-    else { return QuickCopy.undecided }
+    guard let gate, Entry.isKeyLength(keyLength), let record = unsafe quickRecord() else {
+      return QuickCopy.undecided
+    }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     // A thread that would have to wait for long takes the general path.
     let slot = unsafe Int(record.pointee.slotIndex)

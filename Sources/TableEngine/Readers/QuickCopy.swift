@@ -37,6 +37,7 @@ extension Segment {
     let snapshot = unsafe announce(slot, fenced: fenced)
     let length = unsafe copyAnnounced(
       key, keyLength, hash: hash, snapshot: snapshot, type: type, to: target, capacity)
+    // PAIR slot-scan. Other end: ReaderScan.take. Release: the copy comes before, or a free pass could reuse what is being copied.
     unsafe shm_store_release(slot, SlotWord.idle)
     return length
   }

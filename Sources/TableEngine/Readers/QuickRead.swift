@@ -58,6 +58,7 @@ extension Segment {
   func leave(_ record: UnsafeMutablePointer<shm_thread_record>, _ slot: UnsafeMutableRawPointer) {
     guard _fastPath(isOfThisProcess) else { return }
     unsafe record.pointee.readDepth = 0
+    // PAIR slot-scan. Other end: ReaderScan.take. Release: our last look comes before, or a free pass could reuse what we still read.
     unsafe shm_store_release(slot, SlotWord.idle)
   }
 

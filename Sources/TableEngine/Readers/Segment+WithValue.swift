@@ -53,7 +53,8 @@ extension Segment {
 
   @usableFromInline @inline(never)
   func hasNotExpired(_ found: FoundEntry, _ clock: ExpiryClock) -> Bool {
-    !found.isExpired(at: clock.now)
+    // That of the section: a read nested in its closure judges by the same one.
+    !found.isExpired(at: instant(clock))
   }
 
   /// As ``withValue(_:_:timeoutNanoseconds:clock:_:)``, for a first use, a nested read, the rwlock variant and observers.

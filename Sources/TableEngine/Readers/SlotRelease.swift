@@ -43,8 +43,8 @@ enum SlotRelease {
     }
   }
 
-  /// A thread that ends inside a section keeps its slot, for the kernel to mark. If it held an rwlock, that is held for
-  /// ever, and only `Slots.reap` makes a note of it. Its attachment stays then.
+  /// A thread that ends inside a section keeps its slot, for the kernel to mark. If it held the rwlock, the lock stays
+  /// held for ever, and only `Slots.reap` notes that. The thread's reference to the attachment stays as well.
   private static func giveBack(_ record: ThreadRecord) {
     guard unsafe record.pointee.slot != nil, unsafe shm_thread_is_outside(record) else { return }
     let id = unsafe record.pointee.segment

@@ -58,8 +58,8 @@ struct Slots {
     ctl.storeRelaxed(slot + SlotLayout.command, command.0)
     ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
     // PAIR light-slot. Other end: ReaderScan.take. Sequentially consistent: either a process that may not issue membarrier
-    // finds this flag and leaves reclaiming to others, or this thread reads at the version that its scan started from, or
-    // later.
+    // finds this flag and leaves reclaiming to others, or this thread begins to read after that process loaded C for its
+    // scan, and so reads at C or later.
     _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)
   }
 
@@ -110,9 +110,9 @@ struct Slots {
 
   /// Notes that a reclaiming process has found the slot to keep old versions. Under W.
   ///
-  /// Readers note no time themselves: a look at a clock would cost each announcement. If the next scan finds the same
-  /// announcement (``SlotWord/announcement(_:_:)``), nothing ended in between: a new one would have the version committed meanwhile. So one at
-  /// the newest version is not noted.
+  /// Readers note no time: a look at a clock would slow down each announcement. The caller notes only announcements older than `committed`. A
+  /// reader that begins later announces a later version. So if the next scan finds the same announcement (``SlotWord/announcement(_:_:)``), it is the
+  /// same reader, still there.
   func noteInTheWay(_ index: Int, _ announcement: UInt64) {
     let slot = offset(index)
     if ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == announcement { return }

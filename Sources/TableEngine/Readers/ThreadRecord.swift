@@ -64,13 +64,13 @@ extension Segment {
     return unsafe record.pointee.readDepth != 0 ? .read : .none
   }
 
-  /// Is the calling thread in a barrier that excludes every other section of the table that changes something?
+  /// Is the calling thread in a barrier of the whole table?
   public var isInWholeBarrier: Bool {
     guard let record = unsafe shm_thread_quick_find(id) else { return false }
     return unsafe record.pointee.inBarrier == BarrierMark.wholeTable.rawValue
   }
 
-  /// A small number that no other living thread of this process has, once it has used the table; else 0.
+  /// The number of the calling thread's slot. 0 also for a thread that has none: one that has not used the table yet, or an observer's.
   @inlinable public var threadNumber: Int {
     guard let record = unsafe shm_thread_quick_find(id) else { return 0 }
     return unsafe Int(record.pointee.slotIndex)

@@ -72,28 +72,33 @@ struct Collector {
     inPlace.raiseCut(scan)
     let (settled, hasMoreToSettle) = TombstonePass(state: state).run(scan)
     let freedInPlace = inPlace.run(scan, sparing: sparing)
-    // A settled tombstone may be freed once there is a version above the scan's. A pass that spares nothing makes one,
-    // an empty one; any other leaves that to the next write. The tombstone may have been settled by an earlier pass:
-    // the write after that may be the one that finds no room.
+    // A settled tombstone may be freed only when a version above the scan's C exists. A pass that wants room makes an empty version for it. A sparing
+    // pass leaves that to the next commit. The tombstone may be from an earlier pass, so this is asked of the ring and not of what was settled now.
     let makesVersion = !sparing && waitsForVersion
     if makesVersion { CommitPoint(state: state).publishTick() }
     state.isHeldBack = !(sparing && Recycler(state: state).hasStock) && (state.retained.count > 0 || isHeldBack(scan))
     var unlinkPass = UnlinkPass(state, scan)
     let unlinked = state.isHeldBack ? unlinkPass.run() : 0
     let freed = FreePass(state: state).run(scan)
-    // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
     let isUnfinished = hasMoreToSettle || freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
     let gained = freedInPlace + settled + unlinked > 0
-    let isAllTried = !gained || !isUnfinished && sparing
+    noteTried(everything: !gained || !isUnfinished && sparing, isLimboTried: freed < FreePass.batch)
+    return makesVersion || gained || freed > 0
+  }
+
+  /// What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
+  /// - Parameters:
+  ///   - everything: of what was superseded; else what is left of it is tried again.
+  ///   - isLimboTried: likewise of limbo.
+  private func noteTried(everything: Bool, isLimboTried: Bool) {
     state.ctl.storeRelaxed(
-      ControlLayout.triedSuperseded, isAllTried ? state.superseded.tail : state.superseded.head)
+      ControlLayout.triedSuperseded, everything ? state.superseded.tail : state.superseded.head)
     state.ctl.storeRelaxed(
       ControlLayout.triedGarbageBytes,
-      isAllTried ? state.ctl.loadRelaxed(ControlLayout.garbageBytes) : state.superseded.bytesPopped)
+      everything ? state.ctl.loadRelaxed(ControlLayout.garbageBytes) : state.superseded.bytesPopped)
     let limbo = state.limbo
-    state.triedLimboTail = freed < FreePass.batch ? limbo.tail : limbo.head
-    state.triedLimboBytes = freed < FreePass.batch ? limbo.bytesPushed : limbo.bytesPopped
-    return makesVersion || freedInPlace + settled + unlinked + freed > 0
+    state.triedLimboTail = isLimboTried ? limbo.tail : limbo.head
+    state.triedLimboBytes = isLimboTried ? limbo.bytesPushed : limbo.bytesPopped
   }
 
   /// Is the oldest superseded version a tombstone that was settled since the last commit? A stamp beyond the next version would be damage,

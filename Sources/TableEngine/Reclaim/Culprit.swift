@@ -5,8 +5,8 @@ struct Culprit {
   /// What stands in the way past the limbo budget, and the reader to blame for it. Nil: it has gone since, or there was none and rings
   /// cannot grow.
   ///
-  /// By the owner of W, outside a transaction. One that reads at the newest version counts as in the way from the next version on. No writer
-  /// makes that while it is in the way: so this does.
+  /// By the owner of W, outside a transaction. A reader at the newest version is noted as in the way only once a later version exists. No write can
+  /// commit one while the budget is exceeded, so this function publishes a tick.
   /// - Parameter slot: of the reader for which the evictor stopped, if it did. Another look might find it gone, and blame a snapshot that the
   ///   next attempt ends.
   func shortage(of slot: Int?) -> EngineError.Shortage {

@@ -1,5 +1,5 @@
-/// How far an ``Evictor`` has come that stopped for a reader. The writer's next attempt follows within milliseconds, and goes on from there; a
-/// later need is another one.
+/// How far an ``Evictor`` has come that stopped for a reader. If the writer's next attempt follows within a second, it goes on with as many
+/// snapshots as the last one came to. Later it starts with one again.
 struct EvictionProgress {
   /// How many snapshots the next step ends.
   var count = 1

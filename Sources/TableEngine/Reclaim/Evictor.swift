@@ -1,6 +1,6 @@
 import SharedMemory
 
-/// Ends snapshots that were held too long, without ever showing wrong data (G7). ``LimboBudget`` has it do so where
+/// Ends long snapshots, the oldest first, however long they have been held (G7). A reader of an ended one gets an error, never wrong data. ``LimboBudget`` has it do so where
 /// readers keep too much.
 struct Evictor {
   let state: WriterState

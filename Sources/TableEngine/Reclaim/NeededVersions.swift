@@ -1,6 +1,7 @@
 /// Which versions some reader may still read: the test by which ``Collector`` decides whether to unlink an old version.
 struct NeededVersions {
-  /// Lowest version that a pending reader may yet take; none below it may be unlinked from newer ones.
+  /// The lowest version that a pending reader may yet take. A version that was superseded after it stays in its chain: that reader may still need
+  /// it.
   private(set) var lowestPending = UInt64.max
   /// Snapshots in use, exactly.
   private(set) var exact: [UInt64] = []

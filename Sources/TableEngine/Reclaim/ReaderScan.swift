@@ -6,15 +6,15 @@ struct ReaderScan {
   /// `committed` as it was before HEAVY (I2).
   let committed: UInt64
   private(set) var needed = NeededVersions()
-  /// Lowest stamp that a pin or pending reader protects from reuse.
+  /// The lowest version that a pin or a pending reader announces. It protects every block with a later stamp from reuse.
   private(set) var lowestPin = UInt64.max
-  /// Whose that is.
+  /// The slot of the reader that announces it.
   private var pinSlot: Int?
   /// Slot of the oldest announcement, for errors and `stat`.
   private(set) var oldestSlot: Int?
   private var oldestVersion = UInt64.max
 
-  /// Looks at the readers.
+  /// Looks at the readers. Clears the slots of dead ones, and notes in a reader's slot since when it has been in the way.
   /// - Returns: nil if this process is denied membarrier, and a living reader relies on it: then it must leave
   ///   reclaiming to other processes.
   static func take(_ state: WriterState) -> ReaderScan? {
@@ -41,7 +41,7 @@ struct ReaderScan {
       let behind = (snapshot & SlotWord.versionMask) < committed || pin < committed
       if behind, slots.clearIfDead(index) { continue }
       let announcement = SlotWord.announcement(snapshot, pin)
-      // At the newest version another may be equal to it, until one is committed.
+      // One of the newest version is not noted: the next announcement in this slot may be equal to it, and would inherit its time.
       if announcement < committed { slots.noteInTheWay(index, announcement) }
       scan.add(slot: index, snapshot: snapshot, pin: pin)
     }
@@ -76,7 +76,8 @@ struct ReaderScan {
     }
   }
 
-  /// Of slots at one version one without a pin counts, the keeper's of a long snapshot: a use of it may have begun just now.
+  /// If several slots are at the oldest version, one without a pin is named: it is the keeper's, of a long snapshot. The others may be uses of that
+  /// snapshot that began just now.
   private mutating func noteOldest(_ slot: Int, _ version: UInt64, _ pin: UInt64) {
     if version < oldestVersion || version == oldestVersion && pin == SlotWord.idle {
       oldestVersion = version
@@ -84,8 +85,8 @@ struct ReaderScan {
     }
   }
 
-  /// Does a section or a `get` that is under way keep what the rings begin with, so that nothing becomes free before it ends, whichever long
-  /// snapshots are ended? What those keep goes to limbo, behind that. Of *retained* the last record counts: the youngest, mostly.
+  /// Does an open section or `get` keep the record at the head of a ring? Then ending long snapshots frees nothing: what they keep goes to limbo,
+  /// behind that record. Of *retained* the last record is asked, which is mostly the youngest.
   func isHeldUpBySection(_ state: WriterState) -> Bool {
     guard lowestPin != .max else { return false }
     let (superseded, limbo, retained) = (state.superseded, state.limbo, state.retained)

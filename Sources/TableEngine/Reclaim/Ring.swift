@@ -1,6 +1,7 @@
 import CShims
 
-/// A queue of records in *ctl* that grows by doubling, and shrinks while it is empty. Used under W only.
+/// A queue of records in *ctl* that grows by doubling, and shrinks while it is empty. Changed under W only. Reports read it without W, and believe
+/// nothing of it.
 ///
 /// Positions are counters that never wrap; a record lies at `counter & mask`. `head` and `tail` move last, each in
 /// one store, so a death leaves records that do not count, never half-counted ones. Its header is `struct shm_ring` in
@@ -41,7 +42,7 @@ struct Ring {
     region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes
   }
 
-  /// From this record on, the records before the returned counter lie side by side; with that one the ring begins anew.
+  /// The records from this counter up to the returned one lie side by side. The returned one lies at the ring's beginning.
   func endOfNeighbours(_ counter: UInt64) -> UInt64 { (counter | mask) &+ 1 }
 
   func word(_ counter: UInt64, _ field: Int) -> UInt64 { ctl.loadRelaxed(position(counter) &+ field) }
@@ -69,6 +70,8 @@ struct Ring {
   /// - Throws: `full(.barrier)` at the ring's limit, `full(.fileSystem)` when pages cannot be had.
   @inline(__always)
   func reserve(_ extra: Int, _ backing: BackingPages) throws(EngineError) {
+    // The mask is one less than what the ring holds: to add the one would cost each write an instruction. At the border grow(by:_:) finds that
+    // there is room.
     if count &+ extra > Int(truncatingIfNeeded: mask) { try grow(by: extra, backing) }
   }
 

@@ -1,5 +1,5 @@
-/// What happens when a stalled reader keeps more than the limbo budget from being reused. For one that is not stalled yet
-/// (``patienceNanoseconds``) writers wait, at most their timeout.
+/// What a write does when readers keep more than the limbo budget from being reused. Whatever the policy, it waits for a section or a get that is
+/// not stalled yet (``patienceNanoseconds``), at most its timeout. With ``evict`` it does not wait for a long snapshot.
 public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringConvertible {
   /// Long snapshots fail with `snapshotTooOld`, the oldest first, until the others keep little enough; a read that has begun goes on. An open
   /// read section and a get keep what they look at: beside those it is as with `refuse`.

@@ -12,7 +12,7 @@
 ///   value.
 /// - An observer at an older snapshot finds `reclaimed` raised, and starts over.
 ///
-/// After the word, the pass stores into the tombstone's record the stamp after which the block may be reused. A writer
+/// After the word, the pass stores into the tombstone's record the stamp: the version from which on its block may be reused. A writer
 /// that dies between the two leaves a tombstone to which nothing leads, and the next pass settles it.
 ///
 /// `Models/transaction.pml`, SETTLE, checks this with deaths between any two stores. For the owner of W, outside a
@@ -89,7 +89,7 @@ struct TombstonePass {
   }
 
   /// A tombstone that was superseded, or whose bucket word lies elsewhere by now.
-  /// - Returns: the version after which its block may go.
+  /// - Returns: the version from which on its block may go.
   @inline(never)
   private func settleFurther(_ block: BlockRef, recordedAt counter: UInt64, _ committed: UInt64) -> UInt64 {
     switch state.neighbour(of: block, recordedAt: counter) {

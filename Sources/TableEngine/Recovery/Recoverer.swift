@@ -31,8 +31,8 @@ struct Recoverer {
     if isRecoverable { state.allocator.publishUnits() }
   }
 
-  /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
-  /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
+  /// A journal that no crash can have left is damage: then nothing is touched, the table is marked, and until a repair
+  /// every barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
     guard isRecoverable else { return DamageMark(ctl: state.ctl).set() }
     state.forgetRoom()

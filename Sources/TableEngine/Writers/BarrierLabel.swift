@@ -6,6 +6,8 @@ import CShims
 /// flight, the hash whether the bytes are whole. A barrier of no queue stores nothing; the label that stands there has
 /// an older version, and is not shown.
 public struct BarrierLabel: Sendable {
+  /// In place of a hash while the label is being stored. A label that has it, one in 2^64, is stored each time and shown as any other.
+  private static let unfinished = UInt64.max
   /// The most bytes that are noted: a longer label is cut off there.
   public static let maximumByteCount = SHM_LABEL_BYTES
 
@@ -34,8 +36,13 @@ public struct BarrierLabel: Sendable {
   func note(_ ctl: MappedMemory, version: UInt64) {
     if ctl.loadRelaxed(ControlLayout.labelHash) != hash {
       let (words, byteCount) = Self.encoded(text)
+      // First no label's: a writer that dies among the words would leave them under the hash of the label before, which would then be taken for
+      // whole, and never be stored again.
+      ctl.storeRelaxed(ControlLayout.labelHash, Self.unfinished)
+      crashFence()
       for (index, word) in words.enumerated() { ctl.storeRelaxed(ControlLayout.labelWords + index * 8, word) }
       ctl.storeRelaxed(ControlLayout.labelByteCount, UInt64(byteCount))
+      crashFence()
       ctl.storeRelaxed(ControlLayout.labelHash, hash)
     }
     ctl.storeRelaxed(ControlLayout.labelVersion, version)

@@ -51,7 +51,8 @@ struct Journal {
 
   func setVersion(_ version: UInt64) { save(JournalLayout.version, version) }
 
-  /// Empties the journal. Before any tick (I4).
+  /// Empties the journal. An abort, and a recovery that undoes, does so before its tick (I4): else the next owner of W would take what was undone
+  /// for a committed transaction.
   func clear() {
     crashFence()
     save(JournalLayout.count, 0)

@@ -154,8 +154,8 @@ struct KeyLocks {
     ctl.storeRelease(state(request.slot), State.held(request.stamp))
   }
 
-  /// Puts the waiter aside for which the request waits, if that has not come for long enough though it could.
-  /// - Returns: whether it did.
+  /// Puts aside the first waiter in the line before this request, if nothing has been in its way for ``patienceNanoseconds`` and it has not come.
+  /// - Returns: whether a waiter was put aside.
   private func putAside(_ request: inout Request) -> Bool {
     guard request.stamp != 0, let (waiter, word) = firstInLine(before: request) else {
       request.idle = nil
@@ -172,9 +172,9 @@ struct KeyLocks {
     return ctl.compareAndSwap(state(waiter), expected: word, desired: State.none)
   }
 
-  /// The waiter for which the request waits, itself or by way of others, and for which nothing is in the way; nil if that is a key lock that is
-  /// held. Each is older than the one before, so the walk ends. One that wants to write at once waits for holders alone; here it counts as one
-  /// that waits for older waiters, too, and so is put aside after them.
+  /// The first waiter in the line before this request: one that could go on, since nothing is in its own way. Nil if the line ends at a key lock that
+  /// is held. The walk goes from each waiter to the one that it waits for, which is older; so it ends. A thread that only writes at once waits for
+  /// holders alone. Here it is treated as if it waited for older waiters as well, so those are put aside first.
   private func firstInLine(before request: Request) -> (slot: Int, word: UInt64)? {
     var first: (slot: Int, word: UInt64)?
     var next = request.obstacle

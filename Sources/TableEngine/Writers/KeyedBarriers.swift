@@ -201,8 +201,8 @@ struct KeyedBarriers {
     let section = try segment.beginRead(timeoutNanoseconds: buffer.timeoutNanoseconds, now: now)
     defer {
       segment.endRead(section)
-      // A section at the barrier's own instant may be the first to ask the clock: the whole barrier then keeps that
-      // instant.
+      // A section that judges by the barrier's own instant may be the first to ask the clock. Then the barrier keeps what it found. A section that
+      // judged by another instant must not leave that behind.
       if now != instant { unsafe record.pointee.now = instant }
     }
     return try body(section)

@@ -18,6 +18,7 @@ extension Splitter {
     let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
     data.zero(block.offset, count: SubTable.deepByteCount)
     journal.append(.fill, offset: subTable + SubTable.link, count: 1, value: 0)
+    // PAIR publish-link. Other end: Lookup.newestDeep. Release: a reader that finds the link finds the empty sub-table zeroed.
     data.storeRelease(subTable + SubTable.link, UInt64(block.offset))
   }
 }

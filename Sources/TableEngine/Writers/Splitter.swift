@@ -16,13 +16,13 @@ struct Splitter {
   /// Makes a vacancy for a key whose window is full: a split, or at the deepest level a deep or linked sub-table.
   func makeRoom(hash: UInt64, _ location: Location) throws(EngineError) {
     try transaction.reserve(16)
-    let (word, offset) = state.lookup.directoryWord(hash: hash)
+    let word = state.lookup.directoryWord(hash: hash).word
     if word.isDeep { return try linkFurther(location.subTable) }
     if word.bits >= SubTable.maximumDepth { return try rebuildDeep(word, hash: hash) }
-    try split(word, at: offset, hash: hash)
+    try split(word, hash: hash)
   }
 
-  private func split(_ old: DirectoryWord, at offset: Int, hash: UInt64) throws(EngineError) {
+  private func split(_ old: DirectoryWord, hash: UInt64) throws(EngineError) {
     var built: [BlockRef] = []
     do {
       for _ in 0..<2 { built.append(try transaction.allocate(byteCount: SubTable.byteCount)) }

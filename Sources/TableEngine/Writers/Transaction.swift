@@ -51,7 +51,8 @@ struct Transaction {
   /// Makes the transaction's changes visible all at once, then retires what it superseded.
   @inline(__always)
   func commit() {
-    // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
+    // ORDER commit-retire-empty. Recoverer.recover finds records in the journal, and knows by them that something is still to be retired: so the
+    // journal is emptied last.
     let keyCount = data.loadRelaxed(WriterState.keyCountWord(state.version &- 1))
     CommitPoint(state: state).publish(
       state.version, keyCount: keyCount &+ UInt64(bitPattern: Int64(state.keyDelta)))
@@ -357,14 +358,16 @@ struct Transaction {
     state.missedBytes = .max
     try journal.reserve(records, state.backing)
     let pending = journal.count &+ records
-    // Whatever is reclaimed gives the rings room, if so many records fit into them.
+    // If the rings are large enough for so many records, reclaiming even one byte may make room in them. Else nothing that is reclaimed helps, and no
+    // reader is blamed.
     if UInt64(pending) &* 2 <= state.leastRingMask { state.missedBytes = 0 }
     // Reclaiming must never need memory that it cannot have: the rings to which a record of *superseded* may move have room
     // for it from the start.
     let superseded = state.superseded.count &+ pending &* 2
     try state.limbo.reserve(superseded &+ state.retained.count, state.backing)
     let mask = state.superseded.mask
-    // What lies behind the tail does not move with the ring: the commit writes it again. Also if the ring grew and still has no room.
+    // What lies behind the tail does not move with the ring: the commit writes it again. That holds, too, if the ring grew and
+    // a later ring could not.
     defer { if state.superseded.mask != mask { state.keyRecords = WriterState.noKeyRecords } }
     try state.superseded.reserve(pending &* 2, state.backing)
     try state.retained.reserve(superseded, state.backing)

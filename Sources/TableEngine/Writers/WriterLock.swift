@@ -4,7 +4,7 @@ import SharedMemory
 /// W: at most one barrier at a time, on the whole host (G3).
 ///
 /// Robust, process-shared, not priority-inheriting. Protects the journal, the rings, the allocator, and every store
-/// to *data*. It is taken before the rwlock variant's exclusion and released after it.
+/// to *data* but those of ``DataLayout/durable`` and ``DataLayout/keeping``, which are the store's keeper's. It is taken before the rwlock variant's exclusion and released after it.
 struct WriterLock {
   let ctl: MappedMemory
   let data: MappedMemory

@@ -12,14 +12,14 @@ import SharedMemory
 /// begin = turns                                       no foremost waiter, or not due: tries W
 /// names itself, unless an older one is named          due: becomes a waiter
 /// foremost: spins for W; sleeps for W
-/// not: spins, and tries W if nobody had it since
-/// the last look, unless that one is due;
-///      says so and sleeps until the word changes
-/// it has W, or gives up: if it is named, takes its name away, and wakes those who sleep for that
+/// not foremost: spins; tries W if nobody had it since
+/// its last look and the foremost waiter is not due;
+///      then marks the word and sleeps until it changes
+/// owns W or gives up: if it is named, clears the word, and wakes those who sleep until it changes
 /// ```
-/// A waiter is due when others have had ``overtakings`` turns since it began, or when it has waited for a slice. A
-/// thread that had looked at the word before that moment still goes before it, once; so does one whose timeout has
-/// passed, with its last attempt. With T other threads that is ``overtakings`` + T turns, and k + 1 times as many for a
+/// A waiter is due when others have had ``overtakings`` turns since its wait began, or when it has waited for a slice. Two
+/// kinds of thread may still overtake it, once each: a thread that looked at the word before it became due, and a thread whose timeout has
+/// passed and that makes its last attempt. With T other threads that is ``overtakings`` + T turns, and k + 1 times as many for a
 /// waiter before which k others were waiting: when a foremost waiter goes and others sleep, it leaves the word vacant
 /// as of that turn, and the woken threads have as many turns to take the place.
 ///
@@ -73,8 +73,8 @@ struct WriterLockWait {
     let (end, overflow) = start.addingReportingOverflow(timeoutNanoseconds)
     let deadline = overflow ? .max : end
     let since = turns
-    // The failed attempt before this wait counts as a look of that long ago: a writer that had W then, and has given it back since without
-    // coming again, has left it alone.
+    // The failed attempt before this wait counts as a look, made the shortest look's time ago. So if the writer that owned W then has given it back
+    // and not taken it again, this thread may take W at its first look.
     var (now, look) = (start, Look(turns: since, at: start &- Self.lookNanoseconds.lowerBound))
     while true {
       if now >= deadline {

@@ -2,9 +2,7 @@ import CShims
 
 /// What the owner of the writer lock W works on: the table's memory, its journal and rings, and the transaction in flight.
 ///
-/// One object a process and table. The types that work on it do one thing each:
-/// ``Transaction``, ``CommitPoint``, ``Undo``, ``Retirement``, ``SavepointRollback``, ``Splitter``, ``Collector``, ``FreePass``, ``Evictor``,
-/// ``Recoverer``. They are structs of this one reference, so making one costs nothing.
+/// One object a process and table. The types that work on it do one thing each, and are structs of this one reference: making one costs nothing.
 ///
 /// What they do to shared memory follows DESIGN.md store by store: the order of the stores *is* the algorithm, since a
 /// writer may die between any two of them.
@@ -35,8 +33,7 @@ final class WriterState: @unchecked Sendable {
   var supersededTail = SupersededTail()
   /// How many of the journal's records are of keys, with what they superseded written behind ``supersededTail``.
   var keyRecords = 0
-  /// Stays negative whatever is added to it, and so never equals the journal's count: the commit of the transaction in
-  /// flight goes by the journal.
+  /// ``keyRecords`` of a transaction whose commit goes by the journal. It stays negative whatever is added, so it never equals the journal's count.
   static let noKeyRecords = Int.min / 2
   /// A mask for an entry's `prev`: 0 in the rwlock variant, where a key has one entry and no `prev` leads anywhere.
   let linkMask: Int
@@ -145,7 +142,7 @@ final class WriterState: @unchecked Sendable {
 
   static let leastRoom = 64
 
-  /// How many records the smallest ring holds.
+  /// The least of the rings' masks: one less than the records that the smallest ring holds.
   var leastRingMask: UInt64 { min(limbo.mask, superseded.mask, retained.mask) }
 
   /// Notes that in this turn of W there was one transaction of so many records, of keys alone. Each of them has pushed
@@ -164,9 +161,9 @@ final class WriterState: @unchecked Sendable {
   @inline(__always)
   func beginTransaction() { inTransaction = true }
 
-  /// After the end of one, and by an owner of W that does anything else before it begins one. A thread of this process may have died
-  /// in a barrier. If another process has undone that barrier, nothing in the table tells this process of it. It would go on with that
-  /// transaction, and publish its version again: an old one.
+  /// Called when a transaction ends, and by an owner of W that does other work before it begins a transaction. A thread of this process may have
+  /// died inside a barrier, and another process may have undone that barrier. Nothing in the table tells this process so. If it still believed in
+  /// the old transaction, it would publish the old version again, and later commits would be lost.
   @inline(__always)
   func endTransaction() { inTransaction = false }
 
