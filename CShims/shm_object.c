@@ -148,6 +148,11 @@ int shmos_try_ofd_lock(int fd, bool exclusive) {
   return r == -EACCES ? -EAGAIN : r;
 }
 
+int shmos_ofd_unlock(int fd) {
+  struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  return shm_result(fcntl(fd, F_OFD_SETLK, &whole));
+}
+
 int shmos_reopen(int fd) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

@@ -53,6 +53,7 @@ int shmos_funlock(int fd);
 /* A lock of the whole object by its open file description, apart from flock's: fcntl(2), F_OFD_SETLK, without waiting.
  * The exclusive one needs a descriptor to write by. -EAGAIN when another description holds it. */
 int shmos_try_ofd_lock(int fd, bool exclusive);
+int shmos_ofd_unlock(int fd);
 /* Opens what a descriptor is of once more, for reading and writing, by way of /proc/self/fd: a new open file description, also
  * of an object that has lost its name. */
 int shmos_reopen(int fd);

@@ -23,7 +23,7 @@ extension SharedObject {
   public func unlock() throws(SystemError) { try check("flock", shmos_funlock(descriptor)) }
 
   /// Tries once to get the second lock that an object has, which knows nothing of the first: false when another open file
-  /// description stands in the way. It is given back with the last descriptor of this description.
+  /// description stands in the way. It is given back by ``unlockMemory()``, or with the last descriptor of this description.
   ///
   /// Who may only read gets the shared one alone: so strangers cannot keep each other out.
   public func tryLockMemory(_ kind: LockKind) throws(SystemError) -> Bool {
@@ -37,6 +37,8 @@ extension SharedObject {
   public func lockMemory(_ kind: LockKind, timeoutNanoseconds: UInt64) throws(SystemError) -> Bool {
     try wait(timeoutNanoseconds) { () throws(SystemError) in try tryLockMemory(kind) }
   }
+
+  public func unlockMemory() throws(SystemError) { try check("fcntl", shmos_ofd_unlock(descriptor)) }
 
   /// Asks again and again, 1 ms apart at first and 16 ms later, because the system calls themselves wait without limit: for a
   /// stopped holder for ever. It is meant for creating and opening, not for a hot path.

@@ -24,8 +24,8 @@ struct ObserverLock {
   /// Runs `body` while nobody observes, and nobody begins to. It must not wait for long: a process that wants to
   /// observe waits for it.
   ///
-  /// The lock is that of a new open file description, which no child shares: one that outlived its killed parent would keep
-  /// observers out.
+  /// The lock is that of a new open file description, which no child that goes on shares: one that outlived its killed parent
+  /// would keep observers out.
   /// - Returns: nil, without a call of `body`, if somebody observes or the object has lost its name.
   func exclude<R>(_ body: () -> R) -> R? {
     guard let name else { return body() }
@@ -34,7 +34,10 @@ struct ObserverLock {
         let found = try? own.status(), let expected = try? data.status(), found.isSameObject(as: expected),
         (try? own.tryLockMemory(.exclusive)) == true
       else { return nil }
-      return withExtendedLifetime(own) { body() }
+      // Not by closing it: a child that posix_spawn(3) is about to make another program of shares the description until then, and
+      // would be taken for one who observes. No ForkLock keeps that from being made.
+      defer { try? own.unlockMemory() }
+      return body()
     }
   }
 
