@@ -167,6 +167,21 @@ import Testing
     }
   }
 
+  /// Who shrinks a table of the rwlock variant keeps readers out, and does not wait for one that stays: writers would wait with it.
+  @Test func aReaderThatStaysIsNotWaitedFor() throws {
+    try withPoisonedTable(options(.rwlock)) { name, table in
+      let stored = try fill(table)
+      try remove(table, 0..<stored)
+      let full = try allocated(name)
+      try table.read { _ throws in
+        let shrinking = try TestThread { try table.administration.shrink() }.join()
+        #expect(shrinking == nil)
+      }
+      #expect(try allocated(name) == full)
+      #expect(try shrink(table) > 10 * Self.unit)
+    }
+  }
+
   /// Others use the table meanwhile: a process that takes part, threads that read, and openings that come and go.
   @Test(arguments: Table.Variant.allCases) func othersGoOnMeanwhile(_ variant: Table.Variant) throws {
     try withPoisonedTable(options(variant)) { name, table in

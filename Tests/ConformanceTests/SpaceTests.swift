@@ -36,6 +36,26 @@ import Testing
     }
   }
 
+  /// There is room for the tombstones of a few of the longest keys. What a sweep has removed when that is used up stands, and gives the next one
+  /// room.
+  @Test(arguments: Table.Variant.allCases) func expiredKeysOfAFullTableAreRemovedSomeAtATime(
+    _ variant: Table.Variant
+  ) throws {
+    let clock = TestClock()
+    try withTable(variant, capacityBytes: 1 << 20, clock: clock) { table throws in
+      func key(_ index: Int) -> [UInt8] { [UInt8](repeating: UInt8(index), count: 30_000) }
+      var stored = 0
+      while code({ try table.set(key(stored), 1, expires: .after(.seconds(1))) }) == nil { stored += 1 }
+      #expect(stored > 10)
+      clock.advance(1)
+      var removed: [Int] = []
+      while table.count > 0, removed.count < stored { removed.append(try table.administration.sweepExpired()) }
+      #expect(removed.reduce(0, +) == stored && !removed.contains(0))
+      if variant == .rcu { #expect(removed.count > 1, "they all had room at once") }
+      try table.set(key(0), 2)
+    }
+  }
+
   @Test(arguments: Setting.all) func aBarrierThatFillsTheTableIsUndoneWhole(_ setting: Setting) throws {
     try setting.with(capacityBytes: 1 << 20) { table, reader throws in
       try table.set("k", "old")

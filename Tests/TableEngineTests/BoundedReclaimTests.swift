@@ -82,4 +82,35 @@ import Testing
     #expect(try table.get("hot", as: Int.self) == nil)
     #expect(try table.check() == [])
   }
+
+  /// An old version that no snapshot needs any more, but perhaps a reader that has just begun, is looked at again once that one has moved,
+  /// though the snapshots are the same as before.
+  @Test func whatWasKeptForAReaderThatBeganIsFreedOnceItHasMoved() throws {
+    let table = try Table.temporary(capacityBytes: 16 << 20)
+    let state = try #require(table.segment.participant).state
+    func collect() throws { while try table.administration.maintain() == true {} }
+    try table.set("key", 0)
+    let older = try table.snapshot()
+    try table.set("key", 1)
+    var younger: Snapshot? = try table.snapshot()
+    let version = state.committed
+    try table.set("key", 2)
+    try collect()
+    #expect(state.retained.count == 2)
+    try withReader(of: table) { slot in
+      let announced = state.slots.offset(slot) + SlotLayout.snapshot
+      // As if it had been stopped after its look at the version, and before it announced that.
+      state.ctl.storeRelease(announced, version)
+      #expect(try younger?.get("key") == 1)
+      younger = nil
+      try collect()
+      #expect(state.retained.count == 2)
+      state.ctl.storeRelease(announced, SlotWord.idle)
+    }
+    try collect()
+    #expect(state.retained.count == 1)
+    #expect(try older.get("key") == 0)
+    #expect(try table.get("key") == 2)
+    #expect(try table.check() == [])
+  }
 }

@@ -48,6 +48,37 @@ import Testing
     #expect(try snapshot.get("key") == 99)
   }
 
+  /// Where passes gain nothing although no reader is in the way, as where the rings cannot grow, a writer tries again, since a reader may have
+  /// gone only after the pass, and then gives up.
+  @Test func aWriterThatNoReaderHoldsUpTriesAgainAndGivesUp() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let participant = try #require(table.segment.participant)
+    let state = participant.state
+    try table.set("key", 1)
+    let garbage = state.ctl.loadRelaxed(ControlLayout.garbageBytes)
+    let slot = Int(try table.segment.threadRecord().pointee.slotIndex)
+    #expect(participant.lock.tryLock(slot: slot) == .acquired)
+    func scans(_ body: () -> Void) -> Int {
+      let before = state.work.slotsScanned
+      body()
+      return (state.work.slotsScanned - before) / state.slots.highWater
+    }
+    // As if versions were kept that no pass comes to.
+    state.ctl.storeRelaxed(
+      ControlLayout.garbageBytes, garbage + state.ctl.loadRelaxed(ControlLayout.limboBudget) + 1)
+    let scansOfPasses = scans { Collector(state: state).collectAll() }
+    var refused: EngineError?
+    let scansOfWriter = scans {
+      do throws(EngineError) { try LimboBudget(state: state).enforce() } catch { refused = error }
+    }
+    guard case .full(.limbo(nil)) = refused else { throw refused ?? EngineError.full(.capacity) }
+    #expect(scansOfWriter >= 2 * (scansOfPasses + 1), "each time the passes', and one that looks for the reader")
+    state.ctl.storeRelaxed(ControlLayout.garbageBytes, garbage)
+    participant.lock.unlock()
+    try table.set("key", 2)
+    #expect(try table.check() == [])
+  }
+
   /// Where the table cannot grow, in a full file system say, free frames that do not begin a superframe serve, too.
   @Test func aSubTableTakesAnyFramesInARowBeforeTheTableIsFull() throws {
     try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { name, table throws in

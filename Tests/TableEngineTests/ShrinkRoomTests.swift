@@ -75,6 +75,30 @@ import Testing
     #expect(try table.check() == [])
   }
 
+  /// A reader at the newest version is in the way only once the shrinker has made the next one. Then the rings get their sizes back: by those
+  /// alone a later call knows of pages that nothing was written to.
+  @Test func ringsThatAReaderKeepsLargeAreShrunkLater() throws {
+    let table = try Table.temporary(capacityBytes: 16 << 20)
+    try table.set("key", 1)
+    let state = try #require(table.segment.participant).state
+    func shrink() throws { while try table.administration.shrink()?.isUnfinished != false {} }
+    try shrink()
+    let small = state.backing.allocatedBytes
+    try state.retained.reserve(4 * Ring.initialRecords, state.backing)
+    #expect(state.backing.allocatedBytes > small)
+    var snapshot: Snapshot? = try table.snapshot()
+    let version = table.version
+    try shrink()
+    #expect(table.version == version + 1, "the shrinker's")
+    let isTooLarge = state.retained.isTooLarge
+    #expect(isTooLarge)
+    #expect(try snapshot?.get("key") == 1)
+    snapshot = nil
+    try shrink()
+    #expect(state.backing.allocatedBytes == small)
+    #expect(try table.check() == [])
+  }
+
   /// A repair asks for no memory that a shrink gave back, but counts the units behind those that the table says it has, if values lie
   /// there.
   @Test(arguments: Table.Variant.allCases) func aRepairKeepsTheTableSmall(_ variant: Table.Variant) throws {
