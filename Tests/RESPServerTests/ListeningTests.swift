@@ -63,4 +63,19 @@ import Testing
       #expect(try client.answer() == ">[\"invalidate\" [\"k\"]]")
     }
   }
+
+  /// A client may have read of the new table before its changes are followed. So it is told twice to forget: that the old one is gone, and when
+  /// the new one is followed.
+  @Test func aTableThatIsReplacedAtOnceIsToldOfTwice() async throws {
+    try await withServer { server, client throws in
+      _ = try client.call("HELLO", "3")
+      #expect(try client.call("CLIENT", "TRACKING", "ON", "BCAST") == "+OK")
+      let name = server.table.name
+      try Table.drop(name)
+      let table = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
+      for _ in 0..<2 { #expect(try client.answer() == ">[\"invalidate\" nil]") }
+      try table.set("k", 1)
+      #expect(try client.answer() == ">[\"invalidate\" [\"k\"]]")
+    }
+  }
 }

@@ -60,4 +60,35 @@ import Testing
     #expect(try CommandRun(["drop", table.name]).status == 0)
     #expect(try follower.wait() == .code(3))
   }
+
+  /// It keeps no more changes than it may have to print, and drops the older ones on the way, some at a time.
+  @Test func theLastLinesOfALongLogAreItsLast() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    for index in 0..<3_000 { try handle.set("\(index)", 1) }
+    func keys(_ arguments: String...) throws -> [Int] {
+      try table.run(["log"] + arguments).text.split(separator: "\n").map { Int($0.split(separator: " ").last!) ?? -1 }
+    }
+    #expect(try keys() == Array(2_980..<3_000))
+    for count in [1, 700] { #expect(try keys("-n", "\(count)") == Array(3_000 - count..<3_000)) }
+    #expect(try keys("-n", "0") == Array(0..<3_000))
+  }
+
+  /// One who follows prints what came at once a part at a time, so that a long log costs no memory: each change once.
+  @Test func whatCameAtOnceIsFollowedChangeByChange() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.set("before", 1)
+    let follower = try WorkerProcess(CommandRun.path, ["-t", table.name, "log", "--follow"], timeoutSeconds: 100)
+    #expect(try follower.readLine().hasSuffix("before"))
+    // Lines of three times as many bytes as are printed at once.
+    let count = 6_000
+    try handle.barrier { tx in for index in 0..<count { try tx.set("\(index)", 1) } }
+    for index in 0..<count {
+      let line = try follower.readLine()
+      try #require(line.hasSuffix("  \(index)"), "\(line)")
+    }
+    try handle.set("after", 1)
+    #expect(try follower.readLine().hasSuffix("after"))
+  }
 }

@@ -1,10 +1,12 @@
-import SharedTable
+import SharedMemory
 import Synchronization
 import TableEngine
 import TableStore
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// Changes that are told when they are on the disk, and who waits for the disk without a thread. The tests say themselves how far
 /// the table's store is, but one.
@@ -121,6 +123,25 @@ import Testing
       try Table.drop(table.name)
       #expect(await asyncCode { try await awaited.value } == .notDurable)
       #expect(try blocking.join() == .notDurable)
+    }
+  }
+
+  /// Whoever sleeps on one word of a table, and waits for the other, too, would learn of that when its slice is over.
+  @Test func whoWaitsForACommitAndForTheDiskSleepsOnBoth() async throws {
+    try await withKept { table in
+      try await table.set("a", 1)
+      func hasMoved(_ move: () throws -> Void) throws -> [Bool] {
+        var words = SeenWords(table.segment)
+        let ends = [words.showEnd(of: .commit(after: table.version)), words.showEnd(of: .disk(table.version))]
+        #expect(ends == [false, false])
+        var events: [(FutexEvent, UInt32)] = []
+        words.append(to: &events)
+        #expect(events.allSatisfy { event, seen in event.value == seen })
+        try move()
+        return events.map { event, seen in event.value != seen }
+      }
+      #expect(try hasMoved { try table.set("a", 2) } == [true, false])
+      #expect(try hasMoved { try table.segment.publishDurable(table.version) } == [false, true])
     }
   }
 
