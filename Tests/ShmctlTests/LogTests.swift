@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SharedTable
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,5 +91,39 @@ import Testing
     }
     try handle.set("after", 1)
     #expect(try follower.readLine().hasSuffix("after"))
+  }
+
+  /// The command looks through the log up to the version that it found at first. What it has read beyond is the first that one who follows
+  /// is shown.
+  @Test func besideAWriterThatNeverPausesNothingIsLeftOut() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let isOver = Atomic(false)
+    try handle.set("0", 0)
+    let writer = TestThread {
+      var number = 0
+      while !isOver.load(ordering: .relaxed) {
+        number = (number + 1) % 1000
+        try handle.set("\(number)", 0)
+      }
+    }
+    defer { isOver.store(true, ordering: .relaxed) }
+    // Not each of them has the writer go on just between its looks at the version and at the log.
+    for _ in 0..<10 {
+      let follower = try WorkerProcess(CommandRun.path, ["-t", table.name, "log", "-f"], timeoutSeconds: 100)
+      var next: Int?
+      for _ in 0..<200 {
+        let words = try follower.readLine().split(separator: " ")
+        let number = try #require(Int(words.last!))
+        if words[0] == "missed" {
+          next = next.map { ($0 + number) % 1000 }
+        } else {
+          try #require(next == nil || next == number)
+          next = (number + 1) % 1000
+        }
+      }
+    }
+    isOver.store(true, ordering: .relaxed)
+    try writer.join()
   }
 }
