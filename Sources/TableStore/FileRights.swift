@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who may read a store: its owner alone, whatever rights its table has and whatever the umask is. SQLite gives its log the rights of
+/// Who may read and make a store: its owner alone, whatever rights its table has and whatever the umask is. SQLite gives its log the rights of
 /// the file.
 enum FileRights {
   /// Makes an empty file, which SQLite takes for a new database; it would make one that the umask lets others read. A file that is there
@@ -11,6 +11,19 @@ enum FileRights {
     // The umask may have taken the owner's rights.
     fchmod(descriptor, 0o600)
     close(descriptor)
+  }
+
+  /// Whether an owner is this user or root, whom nobody keeps from anything.
+  static func isOurs(_ owner: uid_t) -> Bool { owner == geteuid() || owner == 0 }
+
+  /// The user who owns one of a store's files, or a link to it, and is neither this one nor root; nil if there is none.
+  static func stranger(owning path: String) -> uid_t? {
+    for file in [path, path + "-wal", path + "-journal"] {
+      var status = stat()
+      if unsafe lstat(file, &status) == 0, !isOurs(status.st_uid) { return status.st_uid }
+      if unsafe stat(file, &status) == 0, !isOurs(status.st_uid) { return status.st_uid }
+    }
+    return nil
   }
 
   /// Takes the rights of all but the owner away from a store's files. Where the system refuses that, as on a file system without rights,

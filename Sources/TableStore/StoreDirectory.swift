@@ -28,14 +28,14 @@ public struct StoreDirectory: Sendable, Equatable {
         .readOnly, path,
         "cannot be made: \(StoreError.describe(errno)); make it, or name another by 'store-directory'")
     }
-    if let error = networkFileSystem { throw error }
+    if let error = networkFileSystem ?? sharing { throw error }
   }
 
   /// Why this user could store nothing here, as far as that is seen without a change; nil if it is not.
   ///
   /// A directory that is missing is made, if the one above it is there.
   public var obstacle: StoreError? {
-    if Self.mayUse(path) { return networkFileSystem }
+    if Self.mayUse(path) { return networkFileSystem ?? sharing }
     guard errno == ENOENT else { return refusal("used", "name a directory that shmd may write") }
     return Self.mayUse(parent) ? nil : refusal("made", "make it, or name another")
   }
@@ -63,6 +63,37 @@ public struct StoreDirectory: Sendable, Equatable {
   public var isReadableByOthers: Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o044 != 0
+  }
+
+  /// How others are kept from listing it. Nobody is told to change a directory that holds more than stores, as /tmp or /var/lib: others need it.
+  public var cureForReaders: String { isForStoresAlone ? "run: chmod 0700 \(path)" : cureForSharing }
+
+  /// Whether it is this user's and holds nothing but stores. Right below the root, as /srv, it may be others' too while it is empty.
+  private var isForStoresAlone: Bool {
+    var status = stat()
+    guard parent != "/", unsafe stat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & S_ISVTX == 0
+    else { return false }
+    let names = try? HostFile.names(in: path)
+    let ends = [".sqlite", ".sqlite-wal", ".sqlite-journal"]
+    return names?.allSatisfy { name in [".", ".."].contains(name) || ends.contains(where: name.hasSuffix) } ?? false
+  }
+
+  private var cureForSharing: String {
+    "name a directory for shmd alone by 'store-directory'; this makes one: "
+      + "install -d -m 0700 -o \(geteuid()) \(path == "/" ? "" : path)/shmd"
+  }
+
+  /// Why others could put a store here, which shmd would take for its own; nil if they could not, or if there is no directory.
+  private var sharing: StoreError? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    if !FileRights.isOurs(status.st_uid) {
+      return StoreError(
+        .foreign, path, "belongs to user \(status.st_uid), neither shmd's nor root's; \(cureForSharing)")
+    }
+    guard status.st_mode & 0o022 != 0 else { return nil }
+    return StoreError(
+      .foreign, path, "can be written by its group or by others, who could put a store there; \(cureForReaders)")
   }
 
   private var networkFileSystem: StoreError? {
@@ -96,6 +127,7 @@ public struct StoreDirectory: Sendable, Equatable {
 
   /// The generations of a table's files, the highest first.
   func generations(of table: String) throws(StoreError) -> [UInt64] {
+    if let sharing { throw sharing }
     let names: [String]
     do throws(SystemError) {
       names = try HostFile.names(in: path)

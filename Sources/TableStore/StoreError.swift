@@ -25,6 +25,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case tooLarge
     /// The disk failed. The file proves nothing any more: a new one is written from memory.
     case inputOutput
+    /// The directory or the file belongs to another user, or others may write to the directory: the store may be their doing.
+    case foreign
     /// The directory is on a network file system, which does not keep what a sync promises.
     case networkFileSystem
     /// Another process has the store open, or keeps the table's store.
@@ -90,6 +92,13 @@ extension StoreError {
       .system, directory.path,
       "no store is opened there, since too few of shmd's descriptors are free; raise the hard limit (ulimit -Hn, LimitNOFILE=)"
     )
+  }
+
+  init(_ path: String, ofStranger user: UInt32) {
+    self.init(
+      .foreign, path,
+      "it, or the -wal beside it, belongs to user \(user), so shmd did not write it; move both away, or if they are a backup that you put "
+        + "there, run: chown \(geteuid()) \(path)*")
   }
 
   /// What a message advises where two processes would keep one table's store.

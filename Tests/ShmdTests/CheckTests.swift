@@ -136,10 +136,13 @@ import Testing
     let fine = try check(fixture.directory + "/store", "every-barrier")
     #expect(try fine.wait() == .code(0), "\(fine.transcript)")
     #expect(access(fixture.directory + "/store", F_OK) != 0)
-    let memory = try check("/dev/shm", "relaxed")
+    let inMemory = "/dev/shm/\(name)"
+    #expect(mkdir(inMemory, 0o700) == 0)
+    defer { rmdir(inMemory) }
+    let memory = try check(inMemory, "relaxed")
     #expect(try memory.wait() == .code(0) && memory.lines.count == 1, "\(memory.transcript)")
     #expect(
-      memory.transcript.hasPrefix("\(place): warning: /dev/shm lies in memory, which a reboot empties; "),
+      memory.transcript.hasPrefix("\(place): warning: \(inMemory) lies in memory, which a reboot empties; "),
       "\(memory.transcript)")
     // What is stored is not for everybody.
     #expect(mkdir(fixture.directory + "/store", 0o700) == 0)
@@ -150,6 +153,36 @@ import Testing
       #expect(try check.wait() == .code(0), "\(check.transcript)")
       #expect(check.transcript.contains("store can be read by its group or by others; run: chmod 0700") == says)
     }
+  }
+
+  /// Others need /tmp and /var/lib as they are.
+  @Test func nobodyIsToldToChangeADirectoryThatIsNotForStoresAlone() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    func check(_ directory: String) throws -> LoggingProcess {
+      try fixture.write(
+        "tables:\n  - {name: \(name), capacity: 2MiB, durability: relaxed}\nstore-directory: \(directory)\n")
+      return try fixture.check()
+    }
+    let place = fixture.configurationFile + ":3"
+    func cure(_ directory: String) -> String {
+      "name a directory for shmd alone by 'store-directory'; this makes one: install -d -m 0700 -o \(geteuid()) \(directory)/shmd"
+    }
+    let shared = try check("/tmp")
+    #expect(try shared.wait() == .code(1))
+    #expect(
+      shared.lines == [
+        "\(place): \(name) cannot be stored: /tmp: can be written by its group or by others, who could put a store there; "
+          + cure("/tmp")
+      ])
+    // The configuration lies in it.
+    try fixture.openToAll()
+    let mixed = try check(fixture.directory)
+    #expect(try mixed.wait() == .code(0))
+    #expect(
+      mixed.lines == [
+        "\(place): warning: \(fixture.directory) can be read by its group or by others; \(cure(fixture.directory))"
+      ])
   }
 
   /// Root could use what the service's user cannot.

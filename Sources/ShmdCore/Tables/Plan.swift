@@ -160,9 +160,9 @@ struct Plan {
         storeProblem(
           "warning: \(stores.path) lies in memory, which a reboot empties; name a directory on a disk by 'store-directory'"
         ))
-    } else if stores.isReadableByOthers {
+    } else if stores.obstacle == nil, stores.isReadableByOthers {
       warnings.append(
-        storeProblem("warning: \(stores.path) can be read by its group or by others; run: chmod 0700 \(stores.path)"))
+        storeProblem("warning: \(stores.path) can be read by its group or by others; \(stores.cureForReaders)"))
     }
   }
 
