@@ -270,6 +270,29 @@ import Testing
     #expect(try daemon.wait() == .code(0))
   }
 
+  /// Otherwise everybody could say what the daemon does.
+  @Test func aConfigurationThatEverybodyMayWriteIsRefused() throws {
+    let fixture = try DaemonFixture()
+    try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}")
+    try fixture.write("interval: 40ms\n", dropIn: "10-a.yaml")
+    let daemon = try fixture.startReady()
+    let (main, directory) = (fixture.configurationFile, fixture.directory + "/shmd.d")
+    for (path, mode) in [(main, mode_t(0o644)), (directory + "/10-a.yaml", 0o644), (directory, 0o755)] {
+      #expect(chmod(path, mode | 0o002) == 0)
+      for options in [["--check", "--user", "root"], ["--reload"], []] {
+        let run = try fixture.start(options)
+        #expect(try run.wait() == .code(78), "\(path) \(options): \(run.transcript)")
+        #expect(run.lines.contains("\(path): every user may write to it; run: chmod o-w \(path)"), "\(run.transcript)")
+      }
+      #expect(chmod(path, mode | 0o020) == 0)
+      let fine = try fixture.check()
+      #expect(try fine.wait() == .code(0), "\(fine.transcript)")
+      #expect(chmod(path, mode) == 0)
+    }
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
   @Test func dropInsAreReadInTheOrderOfTheirNames() throws {
     let fixture = try DaemonFixture()
     let (main, first, second) = (fixture.tableName(), fixture.tableName(), fixture.tableName())

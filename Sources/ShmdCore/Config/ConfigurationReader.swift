@@ -26,6 +26,8 @@ public struct ConfigurationReader {
     reader.readFile(cure: "name a readable file with --config")
     reader.isDropIn = true
     let directory = dropInDirectory(of: file)
+    reader.file = directory
+    reader.refuseIfWritableByAll()
     do {
       for name in try HostFile.names(in: directory) where name.hasSuffix(".yaml") && !name.hasPrefix(".") {
         reader.file = "\(directory)/\(name)"
@@ -78,7 +80,13 @@ public struct ConfigurationReader {
     )
   }
 
+  /// What it says would be anybody's to say.
+  private mutating func refuseIfWritableByAll() {
+    if HostFile.isWritableByAll(file) { complain(nil, "every user may write to it; run: chmod o-w \(file)") }
+  }
+
   private mutating func readFile(cure: String) {
+    refuseIfWritableByAll()
     do {
       read(try HostFile.text(of: file))
     } catch {
