@@ -60,7 +60,7 @@ import Testing
     // As the interactive mode hands it over.
     var options = CommonOptions(plain: ())
     options.table = RawArgument(bytes: Array(table.name.utf8))
-    options.trust = [RawArgument(bytes: Array("\(owner)".utf8))]
+    options.general.trust = [RawArgument(bytes: Array("\(owner)".utf8))]
     #expect(Completion(of: ["get", "o"], options).words == ["other"])
   }
 

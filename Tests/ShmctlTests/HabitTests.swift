@@ -77,6 +77,11 @@ import Testing
     // Never a default one.
     let none = try CommandRun(["drop"], environment: ["SHM_TABLE": table.name])
     #expect(none.status == 2 && none.errors.contains("which table?"))
+    #expect(none.errors.contains("$SHM_TABLE does not count here"))
+    for command in ["create", "drop", "check", "repair"] {
+      let help = try CommandRun([command, "--help"]).text
+      #expect(help.contains("do not count here") && !help.contains("else $SHM_TABLE, else 'table'"), "\(command)")
+    }
     #expect(table.exists)
     #expect(try CommandRun(["drop", "-t", table.name]).status == 0)
     #expect(!table.exists)

@@ -13,7 +13,8 @@ struct PlainWords {
 
   /// The command that the words ask for; nil if the parser must read them.
   static func command(_ words: CommandWords) -> (any ParsableCommand)? {
-    guard let name = words.command, let plain = PlainWords(words.forParser), (try? plain.options.validate()) != nil
+    guard let name = words.command, let plain = PlainWords(words.forParser),
+      (try? plain.options.general.validate()) != nil
     else {
       return nil
     }
@@ -71,6 +72,13 @@ extension CommonOptions {
   init(plain: Void) {
     self.init()
     table = nil
+    general = GeneralOptions(plain: ())
+  }
+}
+
+extension GeneralOptions {
+  fileprivate init(plain: Void) {
+    self.init()
     givenTimeout = nil
     json = false
     quiet = false

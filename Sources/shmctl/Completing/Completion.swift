@@ -56,7 +56,7 @@ struct Completion {
     let value = RawArgument(bytes: Array(value.utf8))
     switch option {
     case "-t", "--table": options.table = value
-    case "--trust", "--trusting": options.trust.append(value)
+    case "--trust", "--trusting": options.general.trust.append(value)
     default: break
     }
   }

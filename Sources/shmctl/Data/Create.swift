@@ -9,7 +9,8 @@ struct Create: ParsableCommand {
       Exit 1 if there is one of that name already; with --if-absent exit 0, and the table stays as it is, whatever the other options.
       """)
 
-  @OptionGroup var options: CommonOptions
+  @ParentCommand var root: Shmctl
+  @OptionGroup var options: ObjectOptions
 
   @Argument(help: "1 to 200 letters, digits and . _ - @ : +, not starting with a dot; or give it by -t.")
   var name: RawArgument?
@@ -58,7 +59,7 @@ struct Create: ParsableCommand {
   }
 
   func run() throws {
-    let name = try options.object(name)
+    let name = try options.object(name, root)
     var table = Table.Options(
       variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits,
       limboBudgetBytes: limboBudget?.bytes,

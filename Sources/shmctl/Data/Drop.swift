@@ -9,13 +9,14 @@ struct Drop: ParsableCommand {
       name is removed only with --trust, and only by that user or root.
       """)
 
-  @OptionGroup var options: CommonOptions
+  @ParentCommand var root: Shmctl
+  @OptionGroup var options: ObjectOptions
 
   @Argument(help: "The table's name; or give it by -t.")
   var name: RawArgument?
 
   func run() throws {
-    let name = try options.object(name)
+    let name = try options.object(name, root)
     let trusted = try options.trustedOwners()
     do {
       try Table.drop(name, trusting: trusted)

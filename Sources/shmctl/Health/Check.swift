@@ -11,13 +11,14 @@ struct Check: ParsableCommand {
       does; changes nothing else. Writers wait meanwhile, in the rwlock variant readers too; the time grows with the table.
       """)
 
-  @OptionGroup var options: CommonOptions
+  @ParentCommand var root: Shmctl
+  @OptionGroup var options: ObjectOptions
 
   @Argument(help: "The table's name; or give it by -t.")
   var name: RawArgument?
 
   func run() throws {
-    let table = try options.open(options.object(name))
+    let table = try options.open(options.object(name, root))
     let problems = try table.check(timeout: options.timeout.duration)
     let collections = problems.isEmpty ? try table.checkCollections(timeout: options.timeout.duration) : []
     if options.json {

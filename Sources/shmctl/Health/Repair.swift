@@ -14,7 +14,8 @@ struct Repair: ParsableCommand {
       have to be repaired.
       """)
 
-  @OptionGroup var options: CommonOptions
+  @ParentCommand var root: Shmctl
+  @OptionGroup var options: ObjectOptions
 
   @Flag(help: "Change nothing, and print what would be given up.")
   var dryRun = false
@@ -26,7 +27,7 @@ struct Repair: ParsableCommand {
   var name: RawArgument?
 
   func run() throws {
-    let table = try options.open(options.object(name))
+    let table = try options.open(options.object(name, root))
     let report = try repair(table)
     if options.json {
       try StandardOutput.write(description(of: table, report).line)

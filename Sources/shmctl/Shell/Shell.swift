@@ -19,7 +19,7 @@ struct Shell {
     flags = (options.json ? ["--json"] : []) + (options.quiet ? ["-q"] : [])
     var variables: [(name: String, value: [UInt8])] = []
     if let timeout = options.givenTimeout { variables.append(("SHM_TIMEOUT", Array("\(timeout)".utf8))) }
-    let trust = options.trust + options.trusting
+    let trust = options.givenTrust
     if !trust.isEmpty {
       variables.append(("SHM_TRUST", Array(trust.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))))
     }
