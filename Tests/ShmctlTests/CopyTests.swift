@@ -207,4 +207,15 @@ import Testing
     try resize.finish()
     #expect(try table.open().capacityBytes == 8 << 20)
   }
+
+  @Test func aCapacityThatCouldNeverBeHeldIsRefused() throws {
+    let (table, target) = (try TestTable(), try TestTable(isMade: false))
+    guard let free = try Table.freeBytes() else { return }
+    let capacity = "\(free + 1 << 30)"
+    for words in [["resize", table.name], ["copy", table.name, target.name]] {
+      let run = try CommandRun(words + ["--capacity", capacity])
+      #expect(run.status == 5 && run.errors.contains("full: /dev/shm has room for "), "\(words): \(run.errors)")
+    }
+    #expect(try table.open().capacityBytes == 4 << 20 && !target.exists)
+  }
 }

@@ -6,7 +6,8 @@ struct Create: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Make a table.",
     discussion: """
-      Exit 1 if there is one of that name already; with --if-absent exit 0, and the table stays as it is, whatever the other options.
+      Exit 1 if there is one of that name already; with --if-absent exit 0, and the table stays as it is, whatever the other options. \
+      A --capacity of more than /dev/shm has free is refused: exit 5.
       """)
 
   @ParentCommand var root: Shmctl
@@ -71,7 +72,7 @@ struct Create: ParsableCommand {
       }
       table.group = number
     }
-    try checkRoom(for: name)
+    if try !Room.isTaken(name) { try Room.require(capacity, for: name) }
     let made: Table
     do {
       made = try Table.create(name, table, timeout: options.timeout.duration)
@@ -99,21 +100,6 @@ struct Create: ParsableCommand {
       throw Complaint(.usage, table: name, "\(error.message); \(units)see 'shmctl create --help'")
     default: throw error
     }
-  }
-
-  /// A capacity that /dev/shm could never hold is a mistake better seen now than when the table fills. Of a table that is there
-  /// already that is not the thing to say: it may be what takes the room.
-  private func checkRoom(for name: String) throws(TableError) {
-    guard let free = try Table.freeBytes(), capacity.bytes > free, try !isTaken(name) else { return }
-    throw TableError(
-      .full, table: name,
-      "full: /dev/shm has room for \(ByteCount(bytes: free)), not for \(capacity); "
-        + "ask for less, free some, or enlarge the file system")
-  }
-
-  private func isTaken(_ name: String) throws(TableError) -> Bool {
-    let objects = try Table.objects(of: name)
-    return objects.data != nil || objects.control != nil
   }
 
   private func description(of table: Table) -> JSONObject {

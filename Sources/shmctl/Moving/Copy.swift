@@ -25,7 +25,8 @@ struct Copy: ParsableCommand {
   @Option(help: ArgumentHelp("Only keys that begin with this.", valueName: "prefix"))
   var prefix: RawArgument?
 
-  @Option(help: ArgumentHelp("Capacity of the target, if it is made.", valueName: "bytes"))
+  @Option(
+    help: ArgumentHelp("Capacity of the target, if it is made; at most what /dev/shm has free.", valueName: "bytes"))
   var capacity: ByteCount?
 
   @Option(help: ArgumentHelp("Variant of the target, if it is made.", valueName: "rcu|rwlock"))
@@ -66,6 +67,7 @@ struct Copy: ParsableCommand {
   private func openTarget(like source: Table) throws -> (Table, isMade: Bool) {
     let wanted = Table.Options(
       variant: variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes)
+    if let capacity, try !Room.isTaken(target.text) { try Room.require(capacity, for: target.text) }
     do {
       let made = try Table.create(target.text, wanted, timeout: options.timeout.duration)
       return (made, true)

@@ -14,7 +14,8 @@ struct Resize: ParsableCommand {
       other process takes part in the table (those that only observe are not noticed), and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
       The new table is there with all it holds, or not yet: a program that opens it meanwhile waits, or gets 'timedOut'. A copy under the name NAME.resize.PID stands until \
       the new table is whole. If this command is killed, look at NAME: where it is as it was, or the new one already, 'shmctl \
-      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back. /dev/shm needs room for both. For a table that shmd keeps, \
+      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back. /dev/shm needs room for both, and a \
+      --capacity that it could never hold is refused. For a table that shmd keeps, \
       change its capacity in shmd's configuration instead. One that it stores is refused without --force: shmd would not store the new one.
 
       EXAMPLES
@@ -45,6 +46,9 @@ struct Resize: ParsableCommand {
     let table = try options.open(name.text)
     let wanted = try newOptions(table)
     try refuseStored(table)
+    if let capacity, capacity.bytes > table.capacityBytes {
+      try Room.require(capacity, for: table.name, freed: table.administration.claimedBytes)
+    }
     try refuseUsers(of: table)
     let copyName = "\(table.name).resize.\(getpid())"
     let copy: Table
