@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 @testable import SharedTable
 import TestSupport
 import Testing
@@ -217,5 +218,35 @@ import Testing
       #expect(run.status == 5 && run.errors.contains("full: /dev/shm has room for "), "\(words): \(run.errors)")
     }
     #expect(try table.open().capacityBytes == 4 << 20 && !target.exists)
+  }
+
+  @Test func resizeThatASignalEndsLeavesNoCopy() throws {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+      let table = try TestTable(Table.Options(capacityBytes: 32 << 20))
+      do { try Self.fill(table.open(), 100_000) }
+      let resize = try WorkerProcess(
+        CommandRun.path, ["resize", table.name, "--capacity", "48MiB"], timeoutSeconds: 100)
+      let copy = "\(table.name).resize.\(resize.pid)"
+      let isThere = try eventually { try Table.names().contains(copy) }
+      #expect(isThere)
+      resize.kill(signal)
+      let exit = try resize.wait()
+      #expect(exit == .signal(signal) || exit == .code(0), "\(exit)")
+      #expect(try !Table.names().contains(copy), "signal \(signal)")
+      _ = try CommandRun(["drop", copy])
+      #expect(try table.open().count == 100_000)
+    }
+  }
+
+  @Test func resizeToTooLittleNamesTheTableThatItLeavesAsItIs() throws {
+    let table = try TestTable()
+    do { try Self.fill(table.open(), 20_000) }
+    let run = try CommandRun(["resize", table.name, "--capacity", "1MiB"])
+    #expect(run.status == 5)
+    #expect(
+      run.errors.hasPrefix(
+        "shmctl: table '\(table.name)': its contents do not fit into 1MiB (variant rcu); nothing has changed; "),
+      "\(run.errors)")
+    #expect(try table.open().count == 20_000)
   }
 }

@@ -149,6 +149,26 @@ import Testing
     #expect(try findings(table).map { $0["check"] as? String } == ["nearlyFull"])
   }
 
+  @Test func aCopyThatAKilledResizeLeftIsFound() throws {
+    let table = try TestTable()
+    let ended = try CommandRun(shell: "echo $$").text.trimmingCharacters(in: .newlines)
+    let copy = "\(table.name).resize.\(ended)"
+    _ = try Table.create(copy, Table.Options(capacityBytes: 2 << 20))
+    defer { try? Table.drop(copy) }
+    let run = try CommandRun(["doctor", copy])
+    #expect(run.status == 9 && run.text.contains("left of '\(table.name)', which is there; it may be a part\n"))
+    #expect(run.text.contains("\n  cure: shmctl drop \(copy)\n"))
+    #expect(try CommandRun(["drop", table.name]).status == 0)
+    let alone = try CommandRun(["doctor", copy])
+    #expect(alone.text.contains("\n  cure: shmctl copy \(copy) \(table.name) && shmctl drop \(copy)\n"))
+    // Of a process that lives, and a name that is no copy's.
+    for name in ["\(table.name).resize.\(getpid())", "\(table.name).resize.0\(ended)"] {
+      _ = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
+      defer { try? Table.drop(name) }
+      #expect(try CommandRun(["doctor", name]).status == 0)
+    }
+  }
+
   // MARK: - The host, by what was read
 
   @Test func removeIPCIsOnUnlessSwitchedOff() {

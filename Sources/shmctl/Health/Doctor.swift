@@ -7,7 +7,7 @@ struct Doctor: ParsableCommand {
     commandName: "doctor", abstract: "Look for what is wrong with tables and host, and say what helps.",
     discussion: """
       Of each finding a line what, and a line with the command that helps. Looks at: names that strangers have taken, \
-      halves of tables that the dead left, tables of other releases, damage, dead writers, barriers that run for more \
+      halves of tables that the dead left, copies that a killed 'resize' left, tables of other releases, damage, dead writers, barriers that run for more \
       than ten seconds, stopped processes, readers that keep old values, nearly full tables; logind's RemoveIPC, room in \
       /dev/shm, membarrier, limits on address space and descriptors, hidden processes, a failed shmd. With a table's name \
       only at that table.

@@ -58,12 +58,30 @@ struct TableHealth {
 
   // MARK: - A living table
 
+  /// What a `resize` left that was killed.
+  private func leftCopy(_ figures: TableFigures) -> [Finding] {
+    guard let (original, pid) = ResizeCopy.parts(of: listing.name), ProcessStatus(pid) == nil else { return [] }
+    // One that runs in another PID namespace has it open.
+    guard figures.statistics.readers.allSatisfy({ $0.holder.pid == getpid() }) else { return [] }
+    let (what, cure) =
+      (try? Room.isTaken(original)) == true
+      ? ("which is there; it may be a part", "shmctl drop \(listing.name)")
+      : (
+        "which is gone: its contents are here alone",
+        "shmctl copy \(listing.name) \(original) && shmctl drop \(listing.name)"
+      )
+    return [
+      Finding(
+        "resizeCopy", table: listing.name, "the copy that a killed 'resize' left of '\(original)', \(what)", cure: cure)
+    ]
+  }
+
   private func findings(in table: Table) -> [Finding] {
     // A program that has ended, in whatever way, leaves its threads' slots behind. Nothing is wrong with that, and nobody is to take the
     // dead for readers that are in the way.
     _ = try? table.administration.clearDeadReaders()
     let figures = TableFigures(table)
-    return damage(figures) + recovery(table, figures) + holders(figures)
+    return leftCopy(figures) + damage(figures) + recovery(table, figures) + holders(figures)
       + figures.statistics.readers.compactMap { stalled($0, figures) } + full(figures)
   }
 

@@ -13,8 +13,8 @@ struct Resize: ParsableCommand {
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
       other process takes part in the table (those that only observe are not noticed), and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
       The new table is there with all it holds, or not yet: a program that opens it meanwhile waits, or gets 'timedOut'. A copy under the name NAME.resize.PID stands until \
-      the new table is whole. If this command is killed, look at NAME: where it is as it was, or the new one already, 'shmctl \
-      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back. /dev/shm needs room for both, and a \
+      the new table is whole; Ctrl-C, SIGTERM and SIGHUP remove it. If this command is killed otherwise, look at NAME: where it is as it was, or the new one already, 'shmctl \
+      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back ('shmctl doctor' says which). /dev/shm needs room for both, and a \
       --capacity that it could never hold is refused. For a table that shmd keeps, \
       change its capacity in shmd's configuration instead. One that it stores is refused without --force: shmd would not store the new one.
 
@@ -50,27 +50,15 @@ struct Resize: ParsableCommand {
       try Room.require(capacity, for: table.name, freed: table.administration.claimedBytes)
     }
     try refuseUsers(of: table)
-    let copyName = "\(table.name).resize.\(getpid())"
-    let copy: Table
-    do {
-      copy = try Table.create(copyName, wanted, timeout: options.timeout.duration)
-    } catch {
-      // Here rather than half-way: a name that is too long, a capacity that cannot be.
-      throw Complaint(
-        ExitStatus(error.code), table: table.name, "its copy '\(copyName)' cannot be made: \(error.message)")
-    }
     // Once its name is gone, shmd may let go of it at any time.
     let wasStored = table.isStored
-    var isOldOneGone = false
-    do {
-      try replace(table, wanted, copy, &isOldOneGone)
-    } catch {
-      // Unless this process has taken the old one's name away, the copy is of no use.
-      if !isOldOneGone { try? Table.drop(copyName, trusting: options.trustedOwners()) }
-      throw error
+    let signals = HeldSignals()
+    defer { signals.release() }
+    try table.barrier(timeout: options.timeout.duration) { tx in
+      // Here and not before: who waits for the barrier can be ended at once.
+      signals.hold()
+      try replace(table, wanted, tx, signals)
     }
-    // The copy belongs to the table's owner, who may be another user than this one.
-    try Table.drop(copyName, trusting: options.trustedOwners())
     guard wasStored else { return }
     StandardError.write(
       "table '\(table.name)': warning: shmd does not store it while the store of the table before is there; move "
@@ -116,32 +104,56 @@ struct Resize: ParsableCommand {
     }
   }
 
-  /// Fills the copy, and makes the new table of that, while the old one is held.
-  private func replace(_ table: Table, _ wanted: Table.Options, _ copy: Table, _ isOldOneGone: inout Bool) throws {
-    try table.barrier(timeout: options.timeout.duration) { tx in
-      try fill(copy, from: tx)
-      do {
-        try Table.drop(table.name, trusting: options.trustedOwners())
-        isOldOneGone = true
-      } catch {
-        // One of its names may be gone all the same. Then the copy alone has the contents.
-        isOldOneGone = !table.administration.isNamed
-        guard isOldOneGone else { throw error }
-        throw Complaint(.failure, table: table.name, "\(error); \(Self.whereItsContentsAre(copy, table))")
-      }
-      do {
-        // Whole at once: a program that opens it anew may write at once, and no older value may come after that.
-        _ = try Table.create(
-          table.name, wanted, holding: copy, version: table.version + 1, timeout: options.timeout.duration)
-      } catch {
-        let isAnothers = (error as? TableError)?.code == .exists
-        throw Complaint(
-          .failure, table: table.name,
-          isAnothers
-            ? "\(error); its contents are whole in table '\(copy.name)'; a program has made '\(table.name)' anew meanwhile: look which "
-              + "values you want, and 'shmctl copy' or 'drop' the copy"
-            : "\(error); \(Self.whereItsContentsAre(copy, table))")
-      }
+  /// Makes the new table by way of a copy, while the old one is held.
+  private func replace(
+    _ table: Table, _ wanted: Table.Options, _ tx: borrowing Transaction, _ signals: HeldSignals
+  ) throws {
+    let copy = try makeCopy(of: table, wanted)
+    var isOldOneGone = false
+    do {
+      try fill(copy, from: tx, of: table, signals)
+      try exchange(table, wanted, copy, &isOldOneGone)
+    } catch {
+      // Unless this process has taken the old one's name away, the copy is of no use.
+      if !isOldOneGone { try? Table.drop(copy.name, trusting: options.trustedOwners()) }
+      throw error
+    }
+    // The copy belongs to the table's owner, who may be another user than this one.
+    try Table.drop(copy.name, trusting: options.trustedOwners())
+  }
+
+  private func makeCopy(of table: Table, _ wanted: Table.Options) throws -> Table {
+    let name = ResizeCopy.name(of: table.name, madeBy: getpid())
+    do {
+      return try Table.create(name, wanted, timeout: options.timeout.duration)
+    } catch {
+      // Here rather than half-way: a name that is too long, a capacity that cannot be.
+      throw Complaint(ExitStatus(error.code), table: table.name, "its copy '\(name)' cannot be made: \(error.message)")
+    }
+  }
+
+  /// Takes the old table's name away, and makes the new one of the copy.
+  private func exchange(_ table: Table, _ wanted: Table.Options, _ copy: Table, _ isOldOneGone: inout Bool) throws {
+    do {
+      try Table.drop(table.name, trusting: options.trustedOwners())
+      isOldOneGone = true
+    } catch {
+      // One of its names may be gone all the same. Then the copy alone has the contents.
+      isOldOneGone = !table.administration.isNamed
+      guard isOldOneGone else { throw error }
+      throw Complaint(.failure, table: table.name, "\(error); \(Self.whereItsContentsAre(copy, table))")
+    }
+    do {
+      // Whole at once: a program that opens it anew may write at once, and no older value may come after that.
+      _ = try Table.create(
+        table.name, wanted, holding: copy, version: table.version + 1, timeout: options.timeout.duration)
+    } catch {
+      throw Complaint(
+        .failure, table: table.name,
+        error.code == .exists
+          ? "\(error); its contents are whole in table '\(copy.name)'; a program has made '\(table.name)' anew meanwhile: look which "
+            + "values you want, and 'shmctl copy' or 'drop' the copy"
+          : "\(error); \(Self.whereItsContentsAre(copy, table))")
     }
   }
 
@@ -149,15 +161,29 @@ struct Resize: ParsableCommand {
     "its contents are whole in table '\(copy.name)'; 'shmctl copy \(copy.name) \(table.name)' brings them back"
   }
 
-  private func fill(_ target: Table, from tx: borrowing Transaction) throws {
-    var load = RecordLoad(target, .overwrite)
+  private func fill(
+    _ copy: Table, from tx: borrowing Transaction, of table: Table, _ signals: HeldSignals
+  ) throws {
+    var load = RecordLoad(copy, .overwrite)
     var batch = DumpBatch()
-    try tx.forEachRecord { record in
-      batch.append(record)
-      guard batch.isFull else { return }
-      try load.apply(batch)
+    func apply() throws {
+      guard !signals.areWaiting else {
+        throw Complaint(.failure, table: table.name, "a signal ends the resize; nothing has changed")
+      }
+      do { try load.apply(batch) } catch let error as TableError where [.full, .tooLarge].contains(error.code) {
+        throw Complaint(
+          ExitStatus(error.code), table: table.name,
+          error.errno == nil
+            ? "its contents do not fit into \(ByteCount(bytes: copy.capacityBytes)) (variant \(copy.variant)); nothing has changed; give "
+              + "more --capacity, or remove keys"
+            : "\(error.message); nothing has changed")
+      }
       batch.removeAll()
     }
-    try load.apply(batch)
+    try tx.forEachRecord { record in
+      batch.append(record)
+      if batch.isFull { try apply() }
+    }
+    try apply()
   }
 }
