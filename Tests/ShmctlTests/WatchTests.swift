@@ -98,4 +98,17 @@ import Testing
     #expect(try table.run("wait", "k", "--value", "3", "--timeout", "20ms").status == 7)
     #expect(try table.run("wait", "k", "--value", "3", "--gone").status == 2)
   }
+
+  @Test func whoGivesATimeWaitsNoLonger() throws {
+    let table = try TestTable()
+    for words in [
+      ["watch", "k", "--until", "zzz"], ["watch", "k", "--count", "1"], ["watch", "--prefix", ""], ["log", "--follow"],
+    ] {
+      let run = try table.run(words + ["--timeout", "20ms"])
+      #expect(run.status == 7 && run.errors.contains("the 20ms of --timeout are over"), "\(words): \(run.errors)")
+    }
+    let start = try table.open().version
+    try table.open().set("k", "v")
+    #expect(try table.run("watch", "k", "--from", "\(start)", "--count", "1", "--timeout", "60s").status == 0)
+  }
 }

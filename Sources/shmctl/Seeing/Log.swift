@@ -22,7 +22,8 @@ struct Log: TableCommand {
   @Option(help: ArgumentHelp("Changes after this version instead.", valueName: "version"))
   var from: UInt64?
 
-  @Flag(name: .shortAndLong, help: "Go on with new changes as they come.")
+  @Flag(
+    name: .shortAndLong, help: "Go on with new changes as they come; with --timeout no longer than that, then exit 7.")
   var follow = false
 
   @Argument(help: "Only keys that begin with this.")
@@ -34,6 +35,7 @@ struct Log: TableCommand {
   }
 
   func run(on table: Table) throws {
+    let limit = TimeLimit(options, table)
     var scan = ChangeScan(of: table, after: from ?? 0, prefix: prefix?.bytes ?? [])
     var recent: [TableChange] = []
     let number = from == nil ? number ?? 20 : 0
@@ -59,7 +61,8 @@ struct Log: TableCommand {
       next = nil
       while lines.count < 1 << 16, let change = try scan.next() { lines += try line(change, table) }
       try StandardOutput.write(lines)
-      if lines.isEmpty { _ = try table.waitForCommit(after: scan.version, timeout: .seconds(1)) }
+      let left = try limit.left(atMost: .seconds(1))
+      if lines.isEmpty { _ = try table.waitForCommit(after: scan.version, timeout: left) }
     }
   }
 

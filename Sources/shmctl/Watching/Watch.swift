@@ -9,7 +9,7 @@ struct Watch: TableCommand {
     discussion: """
       A line for each change: its version, 'set' or 'removed', the key, and the value as it is when the line is made \
       (spelled as 'batch' reads it). Expiry by itself is no change. Changes that the table's log has lost are told: \
-      'missed N'. Goes on until Ctrl-C, --count or --until. In a table that mirrors an etcd the key '#upstream' changes with each \
+      'missed N'. Goes on until Ctrl-C, --count or --until; with --timeout no longer than that, and then exit 7. In a table that mirrors an etcd the key '#upstream' changes with each \
       of etcd's revisions, and with the mirror's state and age: its line says 'revision N' and the state.
 
       --exec runs a shell command for each change, one after the other, with $SHM_TABLE, $SHM_EVENT (set, removed, \
@@ -50,6 +50,7 @@ struct Watch: TableCommand {
   }
 
   func run(on table: Table) throws {
+    let limit = TimeLimit(options, table)
     // Before the look at the value: what comes after it is a change.
     let start = from ?? table.version
     var changes =
@@ -61,7 +62,7 @@ struct Watch: TableCommand {
     // Up to which every change is told, or told as missed.
     var version = start
     while true {
-      guard let change = try changes.next(timeout: .seconds(3600)) else { continue }
+      guard let change = try changes.next(timeout: try limit.left()) else { continue }
       let value = try change.key.flatMap { key in try table.entry(forKey: key) }
       let line = ChangeLine(change, value, isOfMirror: table.isMirror)
       try StandardOutput.write(options.json ? line.json : line.text)
