@@ -94,6 +94,8 @@ import Testing
     try Data(bytes).write(to: input)
     #expect(try table.run("set", "k", "--file", input.path).status == 0)
     #expect(try table.run("set", "k", "v", "--file", input.path).status == 2)
+    #expect(try table.run("set", "i", "--file", "-", input: Array("in".utf8)).status == 0)
+    #expect(try table.run("get", "i").text == "in")
     #expect(try table.run("set", "j", "--file", directory.path + "/none").status == 11)
     try Data("old".utf8).write(to: output)
     // A key that is not there leaves the file as it is.

@@ -111,4 +111,15 @@ import Testing
     try table.open().set("k", "v")
     #expect(try table.run("watch", "k", "--from", "\(start)", "--count", "1", "--timeout", "60s").status == 0)
   }
+
+  @Test func theCommandOfAWatchTakesNoInputFromOthers() throws {
+    let table = try TestTable()
+    let start = try table.open().version
+    try table.open().set("k", "v")
+    let run = try CommandRun(
+      shell: #"""
+        printf 'one\ntwo\n' | { read line; "$SHMCTL" -t "$T" watch k --from "$V" --count 1 --exec cat >/dev/null; cat; }
+        """#, environment: ["T": table.name, "V": "\(start)"])
+    #expect(run.text == "two\n", "\(run.errors)")
+  }
 }

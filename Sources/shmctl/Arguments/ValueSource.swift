@@ -7,8 +7,9 @@ enum ValueSource {
     value.isStandardInput ? try read(.standardInput, table) : value.bytes
   }
 
+  /// - Parameter path: `-` is standard input.
   static func bytes(ofFile path: RawArgument, for table: Table) throws -> [UInt8] {
-    try read(InputFile(path: path), table)
+    try read(InputFile(path), table)
   }
 
   /// At most one byte more than the table takes: an endless input ends there.

@@ -43,7 +43,7 @@ struct Set: TableCommand {
   @Flag(name: .customLong("get"), help: "Print the value that was there before.")
   var printsOld = false
 
-  @Option(help: ArgumentHelp("Store this file's contents.", valueName: "path"))
+  @Option(help: ArgumentHelp("Store this file's contents; - for standard input.", valueName: "path"))
   var file: RawArgument?
 
   @Flag(help: "Allow a key that belongs to a collection; this damages the collection.")

@@ -6,6 +6,8 @@ struct ChildProcess {
   var additions: [(name: String, value: [UInt8])] = []
   /// Whether Ctrl-C acts on it, though it is ignored here. Signals that are blocked here are not blocked there in any case.
   var isInForeground = false
+  /// Whether its standard input is empty; else it reads ours.
+  var hasNoInput = false
   /// Its standard output, if not ours.
   var output: Int32?
   /// Where its complaints go, if not where ours do.
@@ -63,6 +65,7 @@ struct ChildProcess {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if hasNoInput { unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
     if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
     if let complaints { unsafe posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO) }
     if isSilent { unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }

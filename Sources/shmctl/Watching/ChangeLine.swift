@@ -64,9 +64,10 @@ struct ChangeLine {
     if let text = value?.text, text.count <= Self.longestValue, !text.contains(0) {
       variables.append(("SHM_VALUE", text))
     }
+    // A loop of the shell that reads this command's lines from the same input keeps them.
     let child = ChildProcess(
       words: [Array("/bin/sh".utf8), Array("-c".utf8), command.bytes],
-      additions: variables.map { (name: $0.0, value: $0.1) })
+      additions: variables.map { (name: $0.0, value: $0.1) }, hasNoInput: true)
     let status = try child.run()
     if status != 0, !options.quiet {
       StandardError.write("the command of --exec ended with status \(status); the watch goes on")

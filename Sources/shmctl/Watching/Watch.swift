@@ -14,7 +14,7 @@ struct Watch: TableCommand {
 
       --exec runs a shell command for each change, one after the other, with $SHM_TABLE, $SHM_EVENT (set, removed, \
       missed), $SHM_KEY, $SHM_VERSION and, if the value has at most 65536 bytes and no zero byte, $SHM_VALUE; \
-      'shmctl get "$SHM_KEY"' has any value.
+      'shmctl get "$SHM_KEY"' has any value. Its standard input is empty.
 
       EXAMPLES
         shmctl watch -t settings greeting
