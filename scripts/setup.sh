@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, as root or by `sudo -n`, and says so; without either, prints the
-# line to run and exits 2. Swift itself is looked for, not installed.
+# line to run and exits 2. Swift itself is looked for, not installed: $SWIFT, else `swift`.
 #
 # scripts/setup.sh [--verify] [PACKAGE...]    what building, `make test` and the demo need; with --verify what
 #                                             `make verify` needs too; and the packages named
 set -eu
 
-packages="gcc make libc6-dev liburcu-dev libxxhash-dev libyaml-dev libsqlite3-dev"
+packages="git perl gcc make libc6-dev liburcu-dev libxxhash-dev libyaml-dev libsqlite3-dev"
 if [ "${1:-}" = --verify ]; then
   shift
   # Disassembly, models, counting, terminals, cross compilation, Redis to compare with.
@@ -21,8 +21,8 @@ fi
 
 missing=""
 for package in $packages; do
-  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$status" = installed ] || missing="$missing $package"
+  # A line for each architecture.
+  dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
 done
 
 if [ -n "$missing" ]; then
@@ -36,19 +36,25 @@ if [ -n "$missing" ]; then
     exit 2
   fi
   echo "setup: installing$missing"
+  case $missing in
+    *redis-server* | *etcd-server*)
+      echo "setup: Debian starts and enables the services of redis-server and etcd-server; the checks start their own, so after this:" \
+        "systemctl disable --now redis-server etcd" ;;
+  esac
   install="env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends$missing"
   # A new machine has no package lists, and old lists name files that are gone: apt-get's refusal is not shown, the
   # lists are refreshed, and what it says to the second try is shown.
   $root $install </dev/null >/dev/null 2>&1 || { $root apt-get update -qq </dev/null; $root $install </dev/null >/dev/null; }
 fi
 
-if ! version=$(swift --version 2>/dev/null </dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1) \
+swift=${SWIFT:-swift}
+if ! version=$($swift --version 2>/dev/null </dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1) \
   || [ -z "$version" ]; then
-  echo "setup: there is no swift on the PATH; install Swift 6.2 or later: https://www.swift.org/install/linux/" >&2
+  echo "setup: there is no '$swift'; install Swift 6.2 or later, or name it (make SWIFT=/path/to/swift): https://www.swift.org/install/linux/" >&2
   exit 2
 fi
 if [ "${version%%.*}" -lt 6 ] || { [ "${version%%.*}" -eq 6 ] && [ "${version#*.}" -lt 2 ]; }; then
-  echo "setup: swift is $version, and 6.2 or later is needed: https://www.swift.org/install/linux/" >&2
+  echo "setup: '$swift' is $version, and 6.2 or later is needed: https://www.swift.org/install/linux/" >&2
   exit 2
 fi
-echo "setup: all packages are there, swift is $version"
+echo "setup: all packages are there, '$swift' is $version"
