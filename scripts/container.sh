@@ -16,22 +16,25 @@ swift=${1:-swift}
 shmctl=$("$swift" build -c release "$@" --show-bin-path)/shmctl
 export shmctl
 export table="container-$$"
-cat >"${TMPDIR:-/tmp}/$table.sh" <<'END'
+# Root runs what lies in it: nobody else may have put it there.
+work=$(mktemp -d)
+export work
+trap '"$shmctl" -q drop "$table" 2>/dev/null || true; rm -rf "$work"' EXIT
+export library="$work/expect.sh"
+cat >"$library" <<'END'
 set -u
 failed=0
 # expect STATUS OUTPUT COMMAND…: the command's exit status, and its output where OUTPUT is not "*"
 expect() {
   status=$1; output=$2; shift 2
-  got=$("$@" 2>"${TMPDIR:-/tmp}/$table.err"); was=$?
+  got=$("$@" 2>"$work/errors"); was=$?
   if [ "$was" = "$status" ] && { [ "$output" = "*" ] || [ "$got" = "$output" ]; }; then
     echo "  ok: $* -> $was $got"
   else
-    echo "  FAILED: $* -> $was '$got' instead of $status '$output': $(cat "${TMPDIR:-/tmp}/$table.err")"; failed=1
+    echo "  FAILED: $* -> $was '$got' instead of $status '$output': $(cat "$work/errors")"; failed=1
   fi
 }
 END
-trap '"$shmctl" -q drop "$table" 2>/dev/null || true; rm -f "${TMPDIR:-/tmp}/$table.sh" "${TMPDIR:-/tmp}/$table.err"' EXIT
-export library="${TMPDIR:-/tmp}/$table.sh"
 
 echo "container: participant, in a /dev/shm of its own (64 MiB)"
 unshare --mount --pid --fork --mount-proc sh -c '
@@ -39,7 +42,7 @@ unshare --mount --pid --fork --mount-proc sh -c '
   expect 0 "" "$shmctl" create "$table" --capacity 16MiB
   expect 0 "" "$shmctl" -t "$table" set greeting hello
   expect 0 hello "$shmctl" -t "$table" get greeting
-  expect 0 "" "$shmctl" create "$table-rwlock" --sync rwlock --capacity 16MiB
+  expect 0 "" "$shmctl" create "$table-rwlock" --variant rwlock --capacity 16MiB
   expect 0 7 "$shmctl" -t "$table-rwlock" incr hits 7
   expect 5 "" "$shmctl" create "$table-big" --capacity 1GiB
   exit $failed'
