@@ -85,13 +85,18 @@ ifneq ($(PAGES),)
 endif
 	@test -n "$(DESTDIR)" || echo "next: systemd-sysusers && systemctl daemon-reload && systemctl enable --now shmd"
 
-# Leaves the configuration, the user and the tables.
+# Leaves the configuration, the user and the tables. A unit cannot be disabled any more once its file is gone.
 uninstall: ## remove what install put there, but for the configuration
+	@if test -z "$(DESTDIR)" && { systemctl -q is-active shmd || systemctl -q is-enabled shmd; } 2>/dev/null \
+	  && test "$$(systemctl show --property FragmentPath --value shmd)" = $(PREFIX)/lib/systemd/system/shmd.service; then \
+	  echo "uninstall: the service shmd runs or is enabled; first: systemctl disable --now shmd" >&2; exit 1; \
+	fi
 	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/$(MAN)/,man1/shmctl.1 man1/shmctl-*.1 man5/shmd.yaml.5 man8/shmd.8)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
+	@test -n "$(DESTDIR)" || echo "next: systemctl daemon-reload"
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker ## the daemon under a real systemd in a container (root)
 	@scripts/setup.sh systemd-container redis-tools
