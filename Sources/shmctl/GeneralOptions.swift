@@ -7,7 +7,7 @@ struct GeneralOptions: ParsableArguments {
   @Option(
     name: .customLong("timeout"),
     help: ArgumentHelp(
-      "How long a wait may last: 500ms, 30s, 5m, 1h; else $SHM_TIMEOUT, else 'timeout' of the settings file, else 5s.",
+      "How long a wait may last: 500ms, 30s or 30, 5m, 1h; else $SHM_TIMEOUT, else 'timeout' of the settings file, else 5s.",
       valueName: "time"))
   var givenTimeout: TimeSpan?
 

@@ -17,7 +17,7 @@ struct Mset: TableCommand {
   @Flag(name: .customShort("0"), help: "Keys and values on standard input end with a zero byte.")
   var null = false
 
-  @Option(help: ArgumentHelp("Remove them by themselves after 500ms, 30s, 5m, 1h or 2d.", valueName: "time"))
+  @Option(help: ArgumentHelp("Remove them by themselves after 500ms, 30s or 30, 5m, 1h or 2d.", valueName: "time"))
   var ttl: TimeSpan?
 
   @Flag(help: "Allow keys that belong to a collection; this damages the collection.")

@@ -22,7 +22,7 @@ struct Set: TableCommand {
   @OptionGroup var options: CommonOptions
   @OptionGroup var valueOptions: ValueOptions
 
-  @Option(help: ArgumentHelp("Remove it by itself after 500ms, 30s, 5m, 1h or 2d.", valueName: "time"))
+  @Option(help: ArgumentHelp("Remove it by itself after 500ms, 30s or 30, 5m, 1h or 2d.", valueName: "time"))
   var ttl: TimeSpan?
 
   @Flag(name: .customLong("keep-ttl"), help: "The key keeps the time to live that it has.")
@@ -49,7 +49,10 @@ struct Set: TableCommand {
   @Flag(help: "Allow a key that belongs to a collection; this damages the collection.")
   var force = false
 
-  @Flag(help: "Return when it is on the disk, where shmd stores the table (its 'durability').")
+  @Flag(
+    help:
+      "Return when it is on the disk, where shmd stores the table (its 'durability'); exit 11: it is in the table, and not known to be on the disk."
+  )
   var sync = false
 
   @Argument(help: "1 to 65536 bytes.")

@@ -53,7 +53,7 @@ struct Expire: TableCommand {
   @Argument(help: "The key.")
   var key: RawArgument
 
-  @Argument(help: "After 500ms, 30s, 5m, 1h or 2d.")
+  @Argument(help: "After 500ms, 30s or 30, 5m, 1h or 2d.")
   var time: TimeSpan
 
   func validate() throws {
