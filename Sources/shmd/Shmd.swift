@@ -37,6 +37,20 @@ struct Shmd: AsyncParsableCommand {
       valueName: "directory"))
   var runtimeDirectory: String?
 
+  static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if let daemon = command as? Shmd { try await daemon.run() } else { try command.run() }
+    } catch {
+      // Help and version are errors to the parser, which would print them without a look whether that works.
+      let text = fullMessage(for: error)
+      if exitCode(for: error) == .success, !text.isEmpty {
+        exit(withError: ExitCode(Daemon.print(text + "\n", "what was asked for").rawValue))
+      }
+      exit(withError: error)
+    }
+  }
+
   func validate() throws {
     if [check, reload, printConfig].count(where: \.self) > 1 {
       throw ValidationError("--check, --reload and --print-config exclude each other")

@@ -34,6 +34,11 @@ import Testing
       timeoutSeconds: 60)
     #expect(run.exit == .code(1))
     #expect(run.errors.contains("the configuration cannot be printed: write: "), "\(run.errors)")
+    for option in ["--version", "--help"] {
+      let run = try WorkerProcess.run(
+        "/bin/sh", ["-c", "\"$0\" \"$1\" >/dev/full", program, option], timeoutSeconds: 60)
+      #expect(run.exit == .code(1) && run.errors.contains(" cannot be printed: write: "), "\(option): \(run.errors)")
+    }
   }
 
   @Test func checkingComparesWithTheTablesThatLive() throws {

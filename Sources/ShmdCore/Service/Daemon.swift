@@ -90,14 +90,19 @@ public struct Daemon: Sendable {
   public func printConfiguration() -> ExitStatus {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: configurationFile)
-      let error = WholeWrite.write(ConfigurationText.text(of: configuration).utf8, to: STDOUT_FILENO, waits: false)
-      if error == 0 { return .success }
-      let reason = SystemError(call: "write", errno: error)
-      Self.complain("the configuration cannot be printed: \(reason); look where it goes")
-      return .failure
+      return Self.print(ConfigurationText.text(of: configuration), "the configuration")
     } catch {
       return complain(error)
     }
+  }
+
+  /// Prints what was asked for. Who keeps it must not take a part of it for the whole.
+  /// - Parameter what: for the complaint.
+  public static func print(_ text: String, _ what: String) -> ExitStatus {
+    let error = WholeWrite.write(text.utf8, to: STDOUT_FILENO, waits: false)
+    if error == 0 { return .success }
+    complain("\(what) cannot be printed: \(SystemError(call: "write", errno: error)); look where it goes")
+    return .failure
   }
 
   /// Runs until SIGTERM or SIGINT.
