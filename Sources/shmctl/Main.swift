@@ -102,6 +102,7 @@ enum Main {
   private static func summary(_ message: String) -> String {
     let lines = message.split(separator: "\n")
     guard let first = lines.first else { return "Usage error" }
+    if let near = Suggestion.ofParser(in: first), near.isFar { return near.rest }
     let choices = lines.dropFirst().filter { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
     return choices.isEmpty ? String(first) : "\(first.drop { $0 == " " }) \(choices.joined(separator: ", "))"
   }

@@ -13,6 +13,15 @@ enum Suggestion {
     synonyms[word] ?? nearest(to: word, among: Shmctl.shownCommands)
   }
 
+  /// What the parser says of an option that it does not know: it suggests options that have no more than a letter in common, too.
+  /// - Returns: nil if it suggests none; else what it says besides, and whether the suggestion is another word.
+  static func ofParser(in message: Substring) -> (rest: String, isFar: Bool)? {
+    let parts = message.split(separator: "'", omittingEmptySubsequences: false)
+    guard parts.count == 5, parts[0] == "Unknown option ", parts[2] == ". Did you mean " else { return nil }
+    let names = [parts[1], parts[3]].map { String($0.drop { $0 == "-" }) }
+    return ("Unknown option '\(parts[1])'", nearest(to: names[0], among: [names[1]]) == nil)
+  }
+
   /// What to do about a key that is not there. People at a terminal, who mistype, get the nearest one.
   /// - Parameter option: by which the table was named; empty if not by an option.
   static func keys(like key: [UInt8], in table: Table, option: String) -> String {

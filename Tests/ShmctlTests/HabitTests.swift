@@ -155,4 +155,26 @@ import Testing
     #expect(foreign.errors.contains("another C library or on another machine; "), "\(foreign.errors)")
     #expect(try table.run("get", "k").text == "v")
   }
+
+  @Test func onlyAnOptionThatIsNearIsSuggested() throws {
+    let far = try CommandRun(["tables", "--foo"])
+    #expect(far.status == 2 && far.errors == "shmctl: Unknown option '--foo'; see 'shmctl tables --help'\n")
+    let near = try CommandRun(["tables", "--jsn"])
+    #expect(
+      near.status == 2 && near.errors.contains("Unknown option '--jsn'. Did you mean '--json'?"), "\(near.errors)")
+  }
+
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be a user without rights"))
+  func whatIsAdvisedFitsWhatWasRefused() throws {
+    let made = try TestTable(isMade: false)
+    let group = try CommandRun(["create", made.name, "--group", "root", "--capacity", "2MiB"], user: stranger)
+    #expect(group.status == 4 && !made.exists)
+    #expect(group.errors.contains("; only a member of group 'root' or root can give it a table"), "\(group.errors)")
+    let table = try TestTable()
+    let drop = try CommandRun(["drop", table.name], user: stranger)
+    #expect(drop.status == 4 && table.exists)
+    #expect(
+      drop.errors.contains("; only its owner or root can drop it") && !drop.errors.contains("--mode 660"),
+      "\(drop.errors)")
+  }
 }

@@ -142,7 +142,7 @@ import Testing
     let table = try TestTable()
     for (form, text, message) in [
       ("csv", "", "line 1: a first line"), ("csv", "key\na\n", "line 1: the columns"),
-      ("csv", "key,value,kind\n", "'kind' is none of"), ("csv", "key,value\na,b\n\"c\nd\",e,f\n", "line 3: 3 fields"),
+      ("csv", "key,value,kind\n", "'kind' is none of"), ("csv", "key,value\na,b\n\"c\nd\",e,f\n", "line 3: fields: 3"),
       ("csv", "key,value\na,b\n\"c,d\n", "line 3: a quote is not closed"),
       ("csv", "key,value,type\na,b,string\nc,d,integer\n", "line 3: the value is no decimal integer"),
       ("csv", "key,value,encoding\n*,b,base64\n", "line 2: no base64"),

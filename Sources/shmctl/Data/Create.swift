@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import SharedTable
 import ToolSupport
 
@@ -88,6 +89,12 @@ struct Create: ParsableCommand {
   /// The table that is there already, if that will do; else why none was made.
   private func existing(_ name: String, _ error: TableError) throws -> Table {
     switch error.code {
+    case .notPermitted where error.errno == EPERM:
+      guard let group else { throw error }
+      throw Complaint(
+        .notPermitted, table: name,
+        "\(error.message); only a member of group '\(group.shown)' or root can give it a table ('id' shows your groups)"
+      )
     case .exists where ifAbsent: return try options.open(name)
     case .exists where options.quiet: throw ExitStatus.notFound
     case .exists:

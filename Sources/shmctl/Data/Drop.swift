@@ -20,9 +20,15 @@ struct Drop: ParsableCommand {
     let trusted = try options.trustedOwners()
     do {
       try Table.drop(name, trusting: trusted)
-    } catch let error where error.code == .noSuchTable {
+    } catch {
+      switch error.code {
       // The library's advice is to create it.
-      throw TableError(.noSuchTable, table: name, "no such table; 'shmctl tables' lists them")
+      case .noSuchTable: throw TableError(.noSuchTable, table: name, "no such table; 'shmctl tables' lists them")
+      // The rights to what is in it do not count.
+      case .notPermitted:
+        throw Complaint(.notPermitted, table: name, "\(error.message); only its owner or root can drop it")
+      default: throw error
+      }
     }
   }
 }

@@ -53,7 +53,7 @@ enum CSVReader {
     var records: [OwnedRecord] = []
     while let row = try rows.next() {
       guard row.count == columns.count else {
-        throw PlainProblem(line: rows.line, "\(row.count) fields, where the first line names \(columns.count)")
+        throw PlainProblem(line: rows.line, "fields: \(row.count), where the first line names \(columns.count)")
       }
       records.append(try record(Dictionary(uniqueKeysWithValues: zip(columns, row)), rows.line))
     }

@@ -5,6 +5,8 @@ import ToolSupport
 enum Phrase {
   static func time(_ nanoseconds: UInt64) -> String { "\(RoundedTime(nanoseconds: nanoseconds))" }
 
+  static func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
+
   static func size(_ bytes: Int) -> String { "\(ByteCount(bytes: bytes))" }
 
   /// With the exact number where that says more.

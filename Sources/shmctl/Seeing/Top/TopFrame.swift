@@ -27,8 +27,9 @@ enum TopFrame {
     // The names that are no tables for us come last, where they are cut off if anything is.
     let others = state.others > 0 ? "  \(state.others) other names" : ""
     return FrameLine(
-      text: "shmctl top  \(state.time)  \(state.rows.count) tables  \(count(commits)) commits/s  "
-        + "\(count(waits)) waits/s  \(processes) processes\(others)", style: .title)
+      text:
+        "shmctl top  \(state.time)  \(Phrase.count(state.rows.count, "table", "tables"))  \(count(commits)) commits/s  "
+        + "\(count(waits)) waits/s  \(Phrase.count(processes, "process", "processes"))\(others)", style: .title)
   }
 
   private static func settings(_ state: TopState) -> FrameLine {
