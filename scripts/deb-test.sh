@@ -61,6 +61,13 @@ for file in man/man1/shmctl.1.gz man/man1/shmctl-get.1.gz bash-completion/comple
   fish/vendor_completions.d/shmctl.fish; do
   grep -q " ./usr/share/$file\$" <<<"$contents" || fail "the package shmctl lacks $file"
 done
+# What the pages lead to.
+grep -q ' ./usr/share/doc/shmctl/shmctl-json.md$' <<<"$contents" || fail "the package shmctl lacks shmctl-json.md"
+dpkg-deb --fsys-tarfile "$SHMD" | tar -x -C "$WORK" ./usr/share/doc/shmd
+[ -e "$WORK/usr/share/doc/shmd/CHANGELOG.md.gz" ] || fail "the package shmd lacks CHANGELOG"
+dead=$(cd "$WORK/usr/share/doc/shmd" && grep -oh '](\([^)#]*\)' *.md | sed 's/^](//' | grep -v '^http' | sort -u |
+  while read -r target; do [ -z "$target" ] || [ -e "$target" ] || echo "$target"; done)
+[ -z "$dead" ] || fail "pages of the package shmd lead to what it lacks: $dead"
 ok "installed in a minimal Debian, active, and used"
 
 # ---- a durable table

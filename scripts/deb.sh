@@ -24,7 +24,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/sharedtable-$version
 mkdir "$tree"
-git archive HEAD debian docs systemd LICENSE | tar -x -C "$tree"
+git archive HEAD debian docs systemd LICENSE $(debian/pages.pl --needed) | tar -x -C "$tree"
 mkdir "$tree/package"
 git archive HEAD Package.swift Sources/SharedMemory Sources/TableEngine Sources/SharedTable Sources/SharedTableFoundation \
   Sources/SharedTableObservation Sources/SharedTableOperations Sources/SharedTableTesting CShims README.md CHANGELOG.md | tar -x -C "$tree/package"

@@ -12,7 +12,7 @@ struct Ls: TableCommand {
 
       --long: type, bytes of the value, version, time left, collection, key, with tabs between; in a pipe or file \\t, \\n, \\r and \\\\ in \
       the key are written as by 'mget', unless -0 is given. With --json an object for \
-      each key, as docs/shmctl-json.md says.
+      each key, as shmctl-json.md of the documentation says (in the package below /usr/share/doc/shmctl).
       """)
 
   @OptionGroup var options: CommonOptions
