@@ -58,6 +58,22 @@ import Testing
     #expect(try table.run("get", "k").text == "input")
   }
 
+  @Test func aLostTypeIsSaid() throws {
+    let table = try TestTable()
+    for (flag, value) in [("--int", "1"), ("--double", "1.5"), ("--bool", "true")] {
+      #expect(try table.run("set", "k", value, flag).errors == "")
+      #expect(try table.run("set", "k", value, flag).errors == "", "the type stays")
+      let lost = try table.run("set", "k", value)
+      #expect(lost.status == 0)
+      #expect(
+        lost.errors.contains("no more, as programs may expect; \(flag) stores a value of that type"), "\(lost.errors)")
+      #expect(try table.run("set", "k", value).errors == "", "it is a string already")
+      #expect(try table.run("del", "k").status == 0)
+    }
+    #expect(try table.run("set", "k", "1", "--int").status == 0)
+    #expect(try table.run("set", "k", "text", "--string").errors == "", "asked for")
+  }
+
   @Test func aLostTimeToLiveIsSaidAndCanBeKept() throws {
     let table = try TestTable()
     #expect(try table.run("set", "k", "1", "--ttl", "1h").status == 0)

@@ -9,6 +9,9 @@ struct Set: TableCommand {
       A value that is UTF-8 is stored as a string, any other as bytes, unless a type is given. A value of '-' is read from \
       standard input, every byte of it; behind '--' it is a dash. Exit 1 if a condition was not met, and nothing was stored.
 
+      A number or a bool that is overwritten without a type becomes a string, which is said on standard error: a program that counts on the \
+      type cannot read it any more.
+
       A key's time to live ends with its old value, which is said on standard error, unless --ttl gives another, --keep-ttl \
       keeps it or --persist says that none is wanted. A key of a collection is refused without --force.
 
@@ -77,16 +80,27 @@ struct Set: TableCommand {
     let input = try file.map { try ValueSource.bytes(ofFile: $0, for: table) }
     let bytes = try input ?? value.map { try ValueSource.bytes($0, for: table) } ?? []
     let outcome = try store(try TypedValue(bytes, as: valueOptions.asked), in: table)
-    if !outcome.isStored { options.note(table, unmet) }
-    if outcome.isStored, outcome.old?.expiry != nil, ttl == nil, !keepTTL, !persist {
-      options.note(
-        table, "key '\(key.shown)' has lost its time to live; --keep-ttl keeps it, --persist says that none is wanted")
-    }
+    if outcome.isStored { noteLosses(outcome.old, table) } else { options.note(table, unmet) }
     let version = table.version
     // Before the wait, which may fail: the old value is nowhere else by now.
     try print(outcome)
     if sync, outcome.isStored { try table.waitUntilDurable(version) }
     if !outcome.isStored { throw ExitStatus.notFound }
+  }
+
+  /// Says what the old value had and the new one has not, though nobody asked for that.
+  private func noteLosses(_ old: TableEntry?, _ table: Table) {
+    if old?.expiry != nil, ttl == nil, !keepTTL, !persist {
+      options.note(
+        table, "key '\(key.shown)' has lost its time to live; --keep-ttl keeps it, --persist says that none is wanted")
+    }
+    if valueOptions.asked == nil, let type = old?.type, type.isScalar {
+      let flag = type == .integer ? "--int" : "--\(type.name)"
+      options.note(
+        table,
+        "key '\(key.shown)' is of type \(type.name) no more, as programs may expect; \(flag) stores a value of that type"
+      )
+    }
   }
 
   private struct Outcome {
