@@ -68,10 +68,13 @@ import Testing
     }
   }
 
-  /// A process that may write the data object can make it as long as the table may get, and needs no memory for that.
+  private static let longLength = 128 << 10
+
+  /// A process that may write the data object can make it as long as the table may get, and needs no memory for that. The table has one long
+  /// value under "key".
   private func withObjectAsLongAsItMayGet(_ body: (_ name: String, Words, _ end: Int) throws -> Void) throws {
     try withTable(capacityBytes: 1 << 30) { table, name throws in
-      try table.set("key", 1)
+      try table.set("key", [UInt8](repeating: 0, count: Self.longLength))
       let words = try Words("shmtable.\(name).data")
       let end = table.segment.geometry.dataBytes
       try words.object.truncate(to: end)
@@ -80,22 +83,63 @@ import Testing
     }
   }
 
-  /// A walk in circles must not last as long as the object's length would let it.
-  @Test func aWalkInCirclesIsBoundedByTheMemoryThatTheObjectHas() throws {
+  /// Has an observer look for a key of a table that is damaged.
+  /// - Returns: the walk, of which it is known that it found damage.
+  private func search(_ name: String, _ key: String) throws -> ObserverLookup {
+    let segment = try Table.open(name, access: .observer).segment
+    var lookup = try ObserverLookup(segment, timeoutNanoseconds: 0)
+    #expect(throws: ObserverLookup.Inconsistent.self) {
+      _ = try Array(key.utf8).withUnsafeBytes { try lookup.find($0, hash: segment.hash($0)) }
+    }
+    return lookup
+  }
+
+  /// Makes versions of a key out of its value: a chain that no snapshot sees anything of.
+  /// - Parameters:
+  ///   - valueLength: how many bytes each claims to have as its value.
+  ///   - last: where the oldest one leads to, given the newest one's place.
+  /// - Returns: what each claims to be.
+  private func chain(_ words: Words, count: Int, valueLength: Int, last: (Int) -> Int) -> EntryMeta {
+    let newest = Int(words[words.firstBucketWord()] & BucketWord.offsetMask)
+    let meta = EntryMeta(raw: words[newest + Entry.meta]).with(valueLength: valueLength)
+    let places = (0..<count).map { newest + $0 * 64 }
+    for (place, next) in zip(places, places.dropFirst() + [last(newest)]) {
+      words[place + Entry.version] = .max
+      words[place + Entry.prev] = UInt64(next)
+      words[place + Entry.meta] = meta.raw
+    }
+    return meta
+  }
+
+  /// A walk over the same bytes again and again must not last as long as the object's length would let it, though it is at no place twice.
+  @Test func aWalkOverItselfIsBoundedByTheMemoryThatTheObjectHas() throws {
     try withObjectAsLongAsItMayGet { name, words, end throws in
+      let meta = chain(words, count: 512, valueLength: Self.longLength) { _ in 0 }
+      let allocated = try words.object.status().allocated
+      try #require(allocated < 256 * meta.byteCount)
+      let lookup = try search(name, "key")
+      #expect(lookup.metBytes <= allocated + meta.byteCount)
+      #expect(lookup.limit == end)
+    }
+  }
+
+  /// In a table of much memory, a walk that goes on until it has met as many bytes takes far longer than any timeout.
+  @Test(arguments: [1, 2, 100]) func anObserverFindsACircleOfVersionsLongBeforeItHasMetAllMemory(_ count: Int) throws {
+    try withObjectAsLongAsItMayGet { name, words, _ throws in
+      let meta = chain(words, count: count, valueLength: 8) { $0 }
+      #expect(try search(name, "key").metBytes <= SubTable.byteCount + 4 * (count + 1) * meta.byteCount)
+    }
+  }
+
+  @Test func anObserverFindsACircleOfLinksLongBeforeItHasMetAllMemory() throws {
+    try withObjectAsLongAsItMayGet { name, words, _ throws in
       let subTable = Int(DirectoryWord(words[DataLayout.root]).offset)
       for slot in 0..<2048 where words[subTable + slot * 8] == BucketWord.empty {
         words[subTable + slot * 8] = BucketWord.deleted
       }
       words[subTable + SubTable.link] = UInt64(subTable)
       for place in 0..<1024 { words[DataLayout.root + place * 8] |= DirectoryWord.deep }
-      let observer = try Table.open(name, access: .observer)
-      var lookup = try ObserverLookup(observer.segment, timeoutNanoseconds: 0)
-      #expect(throws: ObserverLookup.Inconsistent.self) {
-        _ = try Array("absent".utf8).withUnsafeBytes { try lookup.find($0, hash: 7) }
-      }
-      #expect(try lookup.metBytes <= words.object.status().allocated + SubTable.deepByteCount)
-      #expect(lookup.limit == end)
+      #expect(try search(name, "absent").metBytes <= 4 * SubTable.deepByteCount)
     }
   }
 

@@ -157,6 +157,7 @@ struct ObserverLookup {
     let tag = BucketWord.tag(hash: hash)
     let steps = directory.isDeep ? SubTable.bucketCount : SubTable.window
     var subTable = directory.offset
+    var circle = CircleDetector()
     metBytes = 0
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
@@ -171,7 +172,7 @@ struct ObserverLookup {
         if unsafe shm_match_tag(data.pointer(bucket), 0) != 0 { return nil }
       }
       guard directory.isDeep else { return nil }
-      subTable = next(subTable)
+      subTable = try next(subTable, &circle)
     }
     return nil
   }
@@ -182,8 +183,11 @@ struct ObserverLookup {
     try meet(byteCount)
   }
 
-  private func next(_ subTable: Int) -> Int {
-    Int(truncatingIfNeeded: data.loadAcquire(subTable + SubTable.link) & BucketWord.offsetMask)
+  /// The sub-table that a deep one links to; 0 if none.
+  private func next(_ subTable: Int, _ circle: inout CircleDetector) throws(Inconsistent) -> Int {
+    let next = Int(truncatingIfNeeded: data.loadAcquire(subTable + SubTable.link) & BucketWord.offsetMask)
+    if circle.closes(from: subTable, to: next) { throw Inconsistent(what: "its sub-tables' links lead in circles") }
+    return next
   }
 
   private mutating func checkedMeta(_ entry: Int) throws(Inconsistent) -> EntryMeta {
@@ -208,9 +212,13 @@ struct ObserverLookup {
     var entry = newest
     var meta = newestMeta
     var steps = 0
+    var circle = CircleDetector()
     while data.loadRelaxed(entry + Entry.version) > snapshot {
-      entry = Int(truncatingIfNeeded: data.loadAcquire(entry + Entry.prev) & BucketWord.offsetMask)
-      if entry == 0 { return nil }
+      let older = Int(truncatingIfNeeded: data.loadAcquire(entry + Entry.prev) & BucketWord.offsetMask)
+      if older == 0 { return nil }
+      // The bound by memory would end a circle, too, but in a large table only after minutes.
+      if circle.closes(from: entry, to: older) { throw Inconsistent(what: "a chain of versions leads in a circle") }
+      entry = older
       steps += 1
       if steps & 1023 == 0, !isStillValid { throw Inconsistent(what: "a chain of versions changed meanwhile") }
       meta = try checkedMeta(entry)
@@ -250,9 +258,7 @@ struct ObserverLookup {
         }
         body(entry, meta)
       }
-      let next = directory.isDeep ? next(subTable) : 0
-      if circle.closes(from: subTable, to: next) { throw Inconsistent(what: "its sub-tables' links lead in circles") }
-      subTable = next
+      subTable = directory.isDeep ? try next(subTable, &circle) : 0
     }
     scannedBytes += metBytes
     if exceedsMemory(scannedSubTableBytes) || exceedsMemory(scannedBytes / (SubTable.maximumDepth + 1)) {
