@@ -14,5 +14,11 @@ bool shm_forked_inside_section(void);
 /* Keeps fork() out: for what a child must find unlocked and whole. Not recursive, and never for long. */
 void shm_fork_lock(void);
 void shm_fork_unlock(void);
+/*
+ * Has children close this descriptor before fork() returns there: for a lock of its open file description, which would last as long as
+ * the child. The owner withdraws it before it closes it. -ENOSPC when as many are noted as can be.
+ */
+int shm_fork_close_in_child(int fd);
+void shm_fork_leave_to_child(int fd);
 
 #endif

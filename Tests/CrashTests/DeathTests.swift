@@ -175,6 +175,20 @@ import Testing
     }
   }
 
+  /// The child has a copy of every descriptor of its parent, and lives on.
+  @Test func aChildOfAKilledCreatorDoesNotKeepTheNameFromOthers() throws {
+    try withTableName { name throws in
+      let creator = try WorkerProcess("table-worker")
+      try creator.ask("fork-beside-creation \(name)", expecting: "forked")
+      #expect(code { _ = try Table.create(name, .init(capacityBytes: 2 << 20)) } == .exists)
+      try creator.killAndWait()
+      let table = try Table.create(name, .init(capacityBytes: 2 << 20))
+      try worker(table).ask("set k v", expecting: "ok")
+      // Its end is the end of the child's input.
+      withExtendedLifetime(creator) {}
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func afterForkAnObserverRefusesUntilReopened(
     _ variant: Table.Variant
   ) throws {

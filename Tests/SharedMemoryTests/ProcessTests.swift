@@ -121,6 +121,14 @@ import Testing
     try worker.finish()
   }
 
+  @Test func aForkedChildHasNoPartInALockThatIsKeptFromIt() throws {
+    try withObjectName { name throws in
+      let worker = try WorkerProcess("shm-test-worker")
+      try worker.ask("fork-leaves-lock-to-parent \(name)", expecting: "ok")
+      try worker.finish()
+    }
+  }
+
   @Test func aForkedChildDoesNotHoldItsParentsLocks() throws {
     try withSharedPage { page, _, worker in
       try RobustMutex(at: page).initialize()

@@ -29,7 +29,8 @@ extension Segment {
   private static func make(
     _ name: String, _ options: SegmentOptions, _ trusted: TrustedOwners, _ load: TableLoad?, _ goesOn: () -> Bool
   ) throws(EngineError) -> Segment {
-    let control = try claimName(name, trusted)
+    let (control, claim) = try claimName(name, trusted)
+    defer { withExtendedLifetime(claim) {} }
     var data: SharedObject?
     do throws(EngineError) {
       let object = try makeData(name, trusted)
@@ -69,14 +70,17 @@ extension Segment {
     return try build(label, options, control, data, isPrivate: true)
   }
 
-  /// The control object, new, empty and locked.
-  private static func claimName(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> SharedObject {
+  /// The control object, new and empty, and its lock.
+  private static func claimName(
+    _ name: String, _ trusted: TrustedOwners
+  ) throws(EngineError) -> (SharedObject, UninheritedLock) {
     for _ in 0..<8 {
       var isOurs = false
       do throws(SystemError) {
         let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
-        isOurs = try control.tryLock(.exclusive)
-        if isOurs, try isStillNamed(control, ObjectName.control(name)) { return control }
+        guard let claim = try UninheritedLock(of: control, name: ObjectName.control(name)) else { continue }
+        isOurs = try claim.tryLock()
+        if isOurs, try isStillNamed(control, ObjectName.control(name)) { return (control, claim) }
       } catch {
         if isOurs { try? SharedObject.unlink(name: ObjectName.control(name)) }
         guard error.errno == EEXIST else { throw EngineError(opening: error) }
@@ -93,11 +97,13 @@ extension Segment {
       let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
       let status = try control.status()
       let found = NamedObject(name: ObjectName.control(name), status: status)
-      guard status.isRegular, trusted.include(found, for: .takingPart), try control.tryLock(.exclusive),
+      guard status.isRegular, trusted.include(found, for: .takingPart),
+        let claim = try UninheritedLock(of: control, name: ObjectName.control(name)), try claim.tryLock(),
         try isStillNamed(control, ObjectName.control(name)), try isHalf(control, name)
       else {
         throw SystemError(call: "shm_open", errno: EEXIST)
       }
+      defer { withExtendedLifetime(claim) {} }
       try removeLeftover(ObjectName.data(name), trusted)
       try SharedObject.unlink(name: ObjectName.control(name))
     } catch {
@@ -187,7 +193,7 @@ extension Segment {
     return segment
   }
 
-  /// Lets others open the table: its rights, the mark that it is made, the lock.
+  /// Lets others open the table: its rights, the mark that it is made. Then the lock may end.
   private func publish(_ options: SegmentOptions, _ control: SharedObject) throws(EngineError) {
     do throws(SystemError) {
       try setFirstRights(options, control)
@@ -195,7 +201,6 @@ extension Segment {
         try Self.isStillNamed(dataObject, ObjectName.data(name))
       else { throw SystemError(call: "shm_open", errno: EEXIST) }
       participant!.ctl.storeRelease(ControlLayout.ready, 1)
-      try control.unlock()
     } catch {
       throw EngineError(opening: error)
     }

@@ -12,10 +12,11 @@ extension Segment {
     try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
       let found = try objectsToDrop(name, trusted)
       do throws(SystemError) {
-        let (control, isLocked) = try lockToDrop(name, trusted)
+        let (control, claim) = try lockToDrop(name, trusted)
+        defer { withExtendedLifetime(claim) {} }
         // With the lock nobody makes the table anew: what has the names now is the table's. Without it only what had
         // them before may go.
-        try unlink(isLocked ? NamedObject.all(ofTable: name) : found, trusted)
+        try unlink(claim != nil ? NamedObject.all(ofTable: name) : found, trusted)
         // Only now: a user who may write a table but not remove it must not end it for everybody.
         if let control { markDropped(control) }
       } catch {
@@ -37,10 +38,10 @@ extension Segment {
         // alone replaces it by another: `unlink` tells the two apart by the inode.
         guard half.name == ObjectName.control(name), half.status.isRegular else { return try half.unlink() }
         let control = try SharedObject.open(name: half.name, writable: true)
-        guard try control.tryLock(.exclusive), try isStillNamed(control, half.name),
-          NamedObject.all(ofTable: name).count == 1
+        guard let claim = try UninheritedLock(of: control, name: half.name), try claim.tryLock(),
+          try isStillNamed(control, half.name), NamedObject.all(ofTable: name).count == 1
         else { return false }
-        defer { withExtendedLifetime(control) {} }
+        defer { withExtendedLifetime(claim) {} }
         return try half.unlink()
       } catch {
         throw EngineError(opening: error)
@@ -66,8 +67,8 @@ extension Segment {
     if !isRemoved { throw SystemError(call: "shm_unlink", errno: ENOENT) }
   }
 
-  /// The control object that has the name, and whether it is locked: a stopped holder of the lock may keep us from it.
-  /// Nil if there is none, or it cannot be opened, or it is a stranger's: that one's lock may never be free, and it may
+  /// The control object that has the name, and its lock: nil if a stopped holder keeps us from that.
+  /// No object if there is none, or it cannot be opened, or it is a stranger's: that one's lock may never be free, and it may
   /// be cut short while it is mapped.
   ///
   /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked
@@ -75,23 +76,24 @@ extension Segment {
   /// - Throws: `ENOENT` then.
   private static func lockToDrop(
     _ name: String, _ trusted: TrustedOwners
-  ) throws(SystemError) -> (control: SharedObject?, isLocked: Bool) {
+  ) throws(SystemError) -> (control: SharedObject?, claim: UninheritedLock?) {
     let control: SharedObject
     do throws(SystemError) {
       control = try SharedObject.open(name: ObjectName.control(name), writable: true)
     } catch {
       if [EMFILE, ENFILE, ENOMEM].contains(error.errno) { throw error }
-      return (nil, false)
+      return (nil, nil)
     }
     let status = try control.status()
     let found = NamedObject(name: ObjectName.control(name), status: status)
-    guard status.isRegular, trusted.include(found, for: .takingPart) else { return (nil, false) }
+    guard status.isRegular, trusted.include(found, for: .takingPart) else { return (nil, nil) }
+    let claim = try UninheritedLock(of: control, name: ObjectName.control(name))
     // A stopped holder of the lock does not keep the table alive.
-    let isLocked = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+    let isLocked = try claim?.lock(timeoutNanoseconds: 2_000_000_000) ?? false
     guard try isStillNamed(control, ObjectName.control(name)) else {
       throw SystemError(call: "shm_unlink", errno: ENOENT)
     }
-    return (control, isLocked)
+    return (control, isLocked ? claim : nil)
   }
 }
 

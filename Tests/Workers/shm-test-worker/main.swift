@@ -94,6 +94,20 @@ func answer(_ words: [Substring]) throws(SystemError) -> String {
       shm_fork_generation() == generation && segments.allSatisfy { shm_thread_find($0)?.pointee.segment == $0 }
     return isUnchanged ? child : "the parent lost its records"
 
+  case "fork-leaves-lock-to-parent":
+    let name = String(words[1])
+    let object = try SharedObject.create(name: name, mode: 0o600)
+    var claim = try UninheritedLock(of: object, name: name)
+    guard try claim?.tryLock() == true else { return "cannot lock" }
+    func count() -> Int { (0..<64).filter { fcntl($0, F_GETFD) >= 0 }.count }
+    let before = count()
+    let child = forked { count() == before - 1 && fcntl(object.descriptor, F_GETFD) >= 0 }
+    guard child == "ok" else { return "while it is locked: \(child)" }
+    guard try !object.tryLock(.exclusive) else { return "the child took the parent's lock away" }
+    claim = nil
+    guard try object.tryLock(.exclusive) else { return "still locked" }
+    return forked { count() == before - 1 }
+
   case "fork-does-not-hold":
     let mutex = RobustMutex(at: place(words))
     guard mutex.tryLock() == .acquired else { return "cannot lock" }

@@ -208,6 +208,7 @@ func answer(_ words: [String]) throws -> String {
     let segment = try Segment.open(table.name, .observer)
     segment.data.storeRelaxed(Int(words[1])!, 0)
     return "stored"
+  case "fork-beside-creation": return forkBesideCreation(words[1])
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
   case let word where word.hasPrefix("read-fork-"): return try forkReadAnswer(words)
   case let word where word.hasPrefix("scan-"): return try scanAnswer(words)

@@ -1,5 +1,36 @@
+import Dispatch
 import Glibc
 import SharedTable
+import TableEngine
+import TestSupport
+
+/// A thread of this process begins to make a table and comes to no end. Beside it the process forks a child, which lives until its input ends.
+func forkBesideCreation(_ name: String) -> String {
+  let isHalfMade = DispatchSemaphore(value: 0)
+  let creation = TestThread {
+    _ = try Segment.create(
+      name, SegmentOptions(capacityBytes: 2 << 20),
+      load: TableLoad(base: 1) { _ in
+        isHalfMade.signal()
+        while true { pause() }
+      })
+  }
+  return withExtendedLifetime(creation) {
+    isHalfMade.wait()
+    var ends: [Int32] = [0, 0]
+    pipe(&ends)
+    var byte: UInt8 = 0
+    if cFork() == 0 {
+      // The parent must not be killed before the child is out of fork.
+      write(ends[1], &byte, 1)
+      while read(0, &byte, 1) > 0 {}
+      _exit(0)
+    }
+    guard read(ends[0], &byte, 1) == 1 else { return "no child" }
+    say("forked")
+    while true { pause() }
+  }
+}
 
 /// Commands of forks inside reads, which a program should not do and may.
 func forkReadAnswer(_ words: [String]) throws -> String {
