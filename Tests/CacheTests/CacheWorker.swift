@@ -1,4 +1,3 @@
-import Glibc
 import SharedTable
 import TableTestSupport
 import TestSupport
@@ -15,9 +14,4 @@ func cacheWorker(_ table: Table, limit: Int = 100) throws -> WorkerProcess {
 /// What is wrong with the ledger of the cache "c".
 func problems(_ table: Table) throws -> [String] {
   try table.read { view in try view.cacheProblems("c", reportsLinesWithoutElement: true) }
-}
-
-/// Runs `body` on so many threads at once.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-  for thread in (0..<count).map({ index in startThread { body(index) } }) { pthread_join(thread, nil) }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import TableTestSupport
 import TestSupport
 import Testing
@@ -160,7 +159,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func noUpdateIsLost(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let name = table.name
-      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      onThreads(4) { _ in
         do {
           let table = try Table.open(name, access: .participant, timeout: .seconds(600))
           @Shared("hits", in: table) var hits = 0

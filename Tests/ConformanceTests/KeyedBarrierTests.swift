@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import SharedTable
 import TableEngine
@@ -68,12 +67,17 @@ private struct Refusal: Error {}
       try table.barrier(keys: ["a"]) { (tx: inout Transaction) throws in
         try tx.set("a/1", 1)
         for depth in 0..<2 {
-          try? tx.withSavepoint { (part: inout Transaction) throws in
-            try part.set("a/1", 2)
-            try part.set("a/new", 3)
-            try part.remove("a/kept")
-            if depth == 1 { try part.withSavepoint { (part: inout Transaction) throws in try part.set("a/in", 4) } }
-            throw Refusal()
+          do {
+            try tx.withSavepoint { (part: inout Transaction) throws in
+              try part.set("a/1", 2)
+              try part.set("a/new", 3)
+              try part.remove("a/kept")
+              if depth == 1 { try part.withSavepoint { (part: inout Transaction) throws in try part.set("a/in", 4) } }
+              throw Refusal()
+            }
+            Issue.record("nothing was thrown")
+          } catch {
+            #expect(error is Refusal, "\(error)")
           }
           #expect(try tx.get("a/1") == 1)
           #expect(try tx.keys() == ["a/1", "a/kept"].map { Array($0.utf8) })
@@ -422,7 +426,7 @@ private struct Refusal: Error {}
   {
     try withTable(variant) { table throws in
       let rounds = 300
-      DispatchQueue.concurrentPerform(iterations: 3) { number in
+      onThreads(3) { number in
         for _ in 0..<rounds {
           let failure = error {
             if number == 0 {

@@ -1,4 +1,3 @@
-import Dispatch
 import SharedTable
 import Synchronization
 import TableEngine
@@ -52,6 +51,7 @@ private struct Refusal: Error {
       try table.barrier { (tx: inout Transaction) throws in
         do throws(Refusal) {
           try tx.withSavepoint { (_: inout Transaction) throws(Refusal) in throw Refusal(number: 7) }
+          Issue.record("nothing was thrown")
         } catch {
           #expect(error.number == 7)
         }
@@ -266,18 +266,27 @@ private struct Refusal: Error {
       let observer = try Table.open(name, access: .observer, timeout: .seconds(30))
       for index in 0..<20 { try table.set("k\(index)", 0) }
       let isDone = Atomic(false)
-      DispatchQueue.concurrentPerform(iterations: 3) { part in
-        do {
-          if part == 0 {
-            defer { isDone.store(true, ordering: .releasing) }
-            for round in 1...300 { try rollBackAndCommit(table, round) }
-          } else {
-            while !isDone.load(ordering: .acquiring) { try lookOnce(part == 1 ? table : observer) }
+      // How many versions each of the two has seen while the writer was at work.
+      let seen = [Counter(), Counter()]
+      let readers = zip([table, observer], seen).map { reader, seen in
+        TestThread {
+          var last: UInt64?
+          while !isDone.load(ordering: .acquiring) {
+            guard let version = try lookOnce(reader) else { continue }
+            if version != last { seen.increment() }
+            last = version
           }
-        } catch {
-          Issue.record(error)
         }
       }
+      defer { isDone.store(true, ordering: .releasing) }
+      var round = 0
+      try goOn(until: { round >= 300 && seen.allSatisfy { $0.value > 20 } }) {
+        round += 1
+        try rollBackAndCommit(table, round)
+      }
+      isDone.store(true, ordering: .releasing)
+      for reader in readers { try reader.join() }
+      #expect(seen.allSatisfy { $0.value > 20 }, "\(seen.map(\.value))")
       #expect(try table.check() == [])
     }
   }
@@ -294,17 +303,20 @@ private struct Refusal: Error {
     }
   }
 
-  private func lookOnce(_ table: Table) throws {
+  /// - Returns: the version that a section saw; nil where an observer's was passed.
+  private func lookOnce(_ table: Table) throws -> UInt64? {
     #expect(try #require(try table.get("k3", as: Int.self)) >= 0)
     #expect(try table.get("other3", as: Int.self) == nil)
     do {
-      try table.read { (view: borrowing ReadView) throws in
+      return try table.read { (view: borrowing ReadView) throws in
         let first = try view.get("k0", as: Int.self)
         for index in 1..<20 { #expect(try view.get("k\(index)", as: Int.self) == first) }
         #expect(try #require(first) >= 0)
+        return view.version
       }
     } catch let error as TableError where error.code == .snapshotTooOld {
       // An observer's section lasts as long as nothing is reclaimed.
+      return nil
     }
   }
 
@@ -423,6 +435,7 @@ private func failingPart(_ tx: inout Transaction, _ body: (inout Transaction) th
       try body(&part)
       throw Refusal()
     }
+    Issue.record("nothing was thrown")
   } catch {
     #expect(error is Refusal, "\(error)")
   }

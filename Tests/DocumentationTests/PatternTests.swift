@@ -1,4 +1,3 @@
-import Dispatch
 import SharedTable
 import TableTestSupport
 import TestSupport
@@ -100,7 +99,7 @@ import Testing
       let (one, other) = (HostAccount("one", in: table), HostAccount("other", in: table))
       try one.deposit(100).accessSync()
       try other.deposit(100).accessSync()
-      DispatchQueue.concurrentPerform(iterations: 40) { number in
+      onThreads(40) { number in
         do {
           if number.isMultiple(of: 2) {
             try transfer(number, from: one, to: other)
@@ -125,7 +124,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func aSharedPropertyLosesNoUpdate(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let requests = HostRequests(table)
-      DispatchQueue.concurrentPerform(iterations: 40) { number in
+      onThreads(40) { number in
         do {
           if number.isMultiple(of: 2) { try requests.serve("/") } else { try requests.serveAlone() }
         } catch {

@@ -23,6 +23,18 @@ public func comesTrue(
   return true
 }
 
+/// Repeats `step` until `condition` holds, a minute at most: for work that goes on until others have seen enough of it.
+/// - Returns: whether it holds.
+@discardableResult
+public func goOn(until condition: () -> Bool, _ step: () throws -> Void) rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(60)
+  while !condition() {
+    if ContinuousClock.now >= end { return false }
+    try step()
+  }
+  return true
+}
+
 /// Whether `condition` stays false for a while: for what must not happen. Waits on this thread.
 ///
 /// On a slow machine what must not happen may come only after that while. So a slow machine makes the test weaker, never red.

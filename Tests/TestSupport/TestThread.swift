@@ -66,6 +66,19 @@ extension TestThread where Output == Void {
   }
 }
 
+/// Runs `body` on so many threads at once: each begins when all are there.
+public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  let arrived = Atomic(0)
+  let threads = (0..<count).map { index in
+    startThread {
+      arrived.add(1, ordering: .acquiringAndReleasing)
+      while arrived.load(ordering: .acquiring) < count { sched_yield() }
+      body(index)
+    }
+  }
+  for thread in threads { pthread_join(thread, nil) }
+}
+
 /// A thread of the system that runs `body`; it has to be joined.
 /// - Parameter stackBytes: nil for the system's default.
 public func startThread(stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void) -> pthread_t {
