@@ -137,6 +137,7 @@ import Testing
       try holder.ask("barrier", expecting: "in")
       try holder.ask("set k new", expecting: "ok")
       for waiter in waiters { try waiter.send("increment n 100") }
+      for waiter in waiters { try waiter.waitUntilAsleep(in: .futex) }
       try holder.killAndWait()
       for waiter in waiters { try waiter.expectLine("ok") }
       #expect(try table.get("n") == 300)
@@ -150,6 +151,7 @@ import Testing
       try holder.ask("barrier", expecting: "in")
       let waiter = try worker(table)
       try waiter.send("set k 1")
+      try waiter.waitUntilAsleep(in: .futex)
       try waiter.killAndWait()
       try holder.ask("set k 2", expecting: "ok")
       try holder.ask("commit", expecting: "ok")

@@ -57,7 +57,13 @@ import Testing
     try withTable(variant) { table throws in
       let reader = try worker(table)
       #expect(try reader.ask("read").hasPrefix("in"))
-      let other = TestThread { try table.waitForReaders(timeout: .seconds(600)) }
+      let isOver = Door()
+      let other = TestThread {
+        defer { isOver.open() }
+        try table.waitForReaders(timeout: .seconds(600))
+      }
+      other.waitUntilAsleep()
+      #expect(!isOver.isOpen)
       try reader.killAndWait()
       try other.join()
     }

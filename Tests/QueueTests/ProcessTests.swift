@@ -16,6 +16,7 @@ import Testing
       try victim.ask("set k new", expecting: "ok")
       let barrier = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
       let read = try queue.async { view in try view.get("k", as: String.self) }
+      waitUntil { queue.turnsWaiting == 1 }
       try victim.killAndWait()
       #expect(try barrier.wait(timeout: .seconds(600)) == 1)
       #expect(try read.wait(timeout: .seconds(600)) == "old")
@@ -31,6 +32,12 @@ import Testing
       let barrier = try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(600)) { tx in
         try tx.increment("n")
       }
+      // In the rcu variant it is committed, and then waits; in the other one it waits for the table.
+      switch variant {
+      case .rcu: #expect(try eventually { try queue.table.get("n") == 1 })
+      case .rwlock: waitUntil { queue.turnsWaiting == 1 }
+      }
+      #expect(!barrier.isFinished)
       try victim.killAndWait()
       #expect(try barrier.wait(timeout: .seconds(600)) == 1)
     }

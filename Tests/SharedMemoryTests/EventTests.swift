@@ -27,6 +27,7 @@ import Testing
     try withSharedPage { page, name, first in
       let workers = [first, try startWorker(name), try startWorker(name, writes: false)]
       for worker in workers { try worker.send("wait 0 0 3600000") }
+      for worker in workers { try worker.waitUntilAsleep(in: .futex) }
       FutexEvent(at: page).advance()
       for worker in workers { try worker.expectLine("woken") }
     }
