@@ -94,6 +94,13 @@ func answer(_ words: [String]) throws -> String {
       opened = try Table.open(words[1], access: .participant)
       return "opened"
     }
+  case "create-half":
+    // Stops for ever where a part of the table is there.
+    _ = try Segment.create(words[1], SegmentOptions(capacityBytes: 2 << 20, preallocate: true)) {
+      say("half")
+      while true { sleep(1000) }
+    }
+    return "whole"
   case "open-or-create":
     let variant: Table.Variant = words[2] == "rwlock" ? .rwlock : .rcu
     let milliseconds = words.count > 3 ? Int(words[3])! : 30_000
