@@ -216,6 +216,11 @@ func answer(_ words: [String]) throws -> String {
     segment.data.storeRelaxed(Int(words[1])!, 0)
     return "stored"
   case "fork-beside-creation": return forkBesideCreation(words[1])
+  case "writable-mappings":
+    let writable = sharedMappings().filter { line in
+      line.contains("/dev/shm/shmtable.\(table.name).") && line.split(separator: " ")[1].contains("w")
+    }
+    return writable.isEmpty ? "none" : writable.joined(separator: "; ")
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
   case let word where word.hasPrefix("read-fork-"): return try forkReadAnswer(words)
   case let word where word.hasPrefix("scan-"): return try scanAnswer(words)

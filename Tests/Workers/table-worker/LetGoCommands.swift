@@ -82,21 +82,7 @@ private struct Remains {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?
         .hasPrefix("/dev/shm/") == true
     }
-    mappings = Self.countMappings()
-  }
-
-  /// By lines: Foundation reads no more than the first page of this file.
-  private static func countMappings() -> Int {
-    guard let maps = fopen("/proc/self/maps", "r") else { return -1 }
-    defer { fclose(maps) }
-    var line: UnsafeMutablePointer<CChar>?
-    var capacity = 0
-    defer { free(line) }
-    var count = 0
-    while getline(&line, &capacity, maps) > 0 {
-      if strstr(line!, "/dev/shm/") != nil { count += 1 }
-    }
-    return count
+    mappings = sharedMappings().count
   }
 
   var text: String { "\(descriptors) descriptors, \(mappings) mappings" }
@@ -110,6 +96,21 @@ private struct Remains {
     }
     return now.text
   }
+}
+
+/// This process's mappings of /dev/shm, each with its rights as in proc(5). By lines: Foundation reads no more than the first page
+/// of this file.
+func sharedMappings() -> [String] {
+  let maps = fopen("/proc/self/maps", "r")!
+  defer { fclose(maps) }
+  var line: UnsafeMutablePointer<CChar>?
+  var capacity = 0
+  defer { free(line) }
+  var found: [String] = []
+  while getline(&line, &capacity, maps) > 0 {
+    if strstr(line!, "/dev/shm/") != nil { found.append(String(cString: line!)) }
+  }
+  return found
 }
 
 /// Several threads open, use and let go tables, one of which they share; they end.
