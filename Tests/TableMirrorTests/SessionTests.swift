@@ -19,7 +19,8 @@ import Testing
           while isOver.value == 0 { usleep(500) }
         }
       }
-      while held.value == 0 { await Task.yield() }
+      defer { isOver.increment() }
+      try #require(await comesTrue { held.value > 0 })
       let (news, continuation) = AsyncStream<MirrorNews>.makeStream()
       var impatient = fixture
       impatient.table = try Table.open(fixture.table.name, timeout: .milliseconds(1))
@@ -55,7 +56,8 @@ import Testing
       task.cancel()
       await task.value
       fixture.store.state.withLock { $0.beforeSession = nil }
-      #expect(states.withLock { $0 }.allSatisfy { $0 == .away })
+      let all = states.withLock { $0 }
+      #expect(!all.isEmpty && all.allSatisfy { $0 == .away })
       #expect(mirror.report.revision == 2)
     }
   }
