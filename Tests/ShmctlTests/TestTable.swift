@@ -1,9 +1,7 @@
 import Foundation
 import Glibc
 import SharedTable
-import Synchronization
-
-private let counter = Atomic(0)
+import TestSupport
 
 /// A table name that no other test uses; whatever lies under it is removed when this goes.
 final class TestTable: Sendable {
@@ -11,13 +9,11 @@ final class TestTable: Sendable {
 
   /// - Parameter isMade: false for a name without a table.
   init(_ options: Table.Options = Table.Options(capacityBytes: 4 << 20), isMade: Bool = true) throws {
-    name = "test-shmctl-\(getpid())-\(counter.add(1, ordering: .relaxed).newValue)"
+    name = uniqueTableName()
     if isMade { _ = try Table.create(name, options) }
   }
 
-  deinit {
-    for path in [controlPath, dataPath] { try? FileManager.default.removeItem(atPath: path) }
-  }
+  deinit { removeObjects(ofTable: name) }
 
   var controlPath: String { "/dev/shm/shmtable.\(name).ctl" }
   var dataPath: String { "/dev/shm/shmtable.\(name).data" }
