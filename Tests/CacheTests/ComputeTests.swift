@@ -382,6 +382,7 @@ import Testing
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", in: table, limit: .entries(100))
       async let waited = cache.value(forKey: "k", timeout: .seconds(600)) { "mine" }
+      #expect(await comesTrue { table.isAwaited })
       try computing.killAndWait()
       #expect(try await waited == "mine")
     }
@@ -393,6 +394,7 @@ import Testing
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", in: table, limit: .entries(100))
       let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(600)) { "mine" } }
+      #expect(await comesTrue { table.isAwaited })
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
       try computing.ask("finish", expecting: "theirs")

@@ -52,10 +52,14 @@ import Testing
       let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
       let writer = try worker(table)
       try writer.ask("barrier", expecting: "in")
+      let begun = Counter()
       let waiters = (0..<64).map { _ in
-        Task { try await table.waitUntil("n", as: String.self, timeout: .seconds(600)) { $0 != nil } }
+        Task {
+          begun.increment()
+          return try await table.waitUntil("n", as: String.self, timeout: .seconds(600)) { $0 != nil }
+        }
       }
-      for _ in 0..<20 { await Task.yield() }
+      #expect(await comesTrue { begun.value == 64 })
       try writer.ask("set n 1", expecting: "ok")
       try writer.ask("commit", expecting: "ok")
       for waiter in waiters { #expect(try await waiter.value == "1") }
@@ -70,13 +74,24 @@ import Testing
       await #expect { try await table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } throws: {
         ($0 as? TableError)?.code == .timedOut
       }
-      let cancelled = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { $0 != nil } }
-      for _ in 0..<20 { await Task.yield() }
+      let looks = Counter()
+      func wait() -> Task<Int?, any Error> {
+        Task {
+          try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) {
+            looks.increment()
+            return $0 != nil
+          }
+        }
+      }
+      let cancelled = wait()
+      #expect(await comesTrue { looks.value > 0 })
       cancelled.cancel()
       await #expect(throws: CancellationError.self) { try await cancelled.value }
       struct Refusal: Error {}
       await #expect(throws: Refusal.self) { try await table.waitUntil("n", as: Int.self) { _ in throw Refusal() } }
-      let orphan = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { $0 != nil } }
+      let before = looks.value
+      let orphan = wait()
+      #expect(await comesTrue { looks.value > before })
       try Table.drop(name)
       await #expect { try await orphan.value } throws: { ($0 as? TableError)?.code == .unlinked }
     }

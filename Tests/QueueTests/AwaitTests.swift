@@ -1,8 +1,9 @@
 import Glibc
 import SharedMemory
-import SharedTable
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// The forms for asynchronous code.
 @Suite struct AwaitTests {
@@ -62,6 +63,7 @@ import Testing
       // One waits inside the queue, the others outside: there is room for one.
       let waiting = (0..<3).map { _ in Task { try await queue.barrier { tx in try tx.increment("n", by: 100) } } }
       let reading = Task { try await queue.read { _ in Issue.record("it must not run") } }
+      await suspendUntil { queue.pendingCount == 5 }
       for task in waiting { task.cancel() }
       reading.cancel()
       for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }

@@ -88,13 +88,22 @@ import Testing
     try await withKept { table in
       try await table.set("a", 1)
       let version = table.version
-      let waits = (0..<200).map { _ in Task { try await table.waitUntilDurable(version, timeout: .seconds(100)) } }
+      let begun = Counter()
+      @Sendable func wait(_ version: UInt64) -> Task<Void, any Error> {
+        Task {
+          begun.increment()
+          try await table.waitUntilDurable(version, timeout: .seconds(100))
+        }
+      }
+      let waits = (0..<200).map { _ in wait(version) }
+      #expect(await comesTrue { begun.value == 200 })
       #expect(await asyncCode { try await table.waitUntilDurable(version, timeout: .zero) } == .notDurable)
       try table.segment.publishDurable(version)
       for wait in waits { try await wait.value }
       // A table that was dropped is not waited for.
       try await table.set("a", 2)
-      let late = Task { try await table.waitUntilDurable(table.version, timeout: .seconds(100)) }
+      let late = wait(table.version)
+      #expect(await comesTrue { begun.value == 201 })
       try Table.drop(table.name)
       #expect(await asyncCode { try await late.value } == .unlinked)
     }
@@ -102,7 +111,12 @@ import Testing
 
   @Test func aCancelledWaitEndsAndTheBarrierStands() async throws {
     try await withKept { table in
-      let wait = Task { try await table.waitUntilDurable(.max, timeout: .seconds(100)) }
+      let begun = Counter()
+      let wait = Task {
+        begun.increment()
+        try await table.waitUntilDurable(.max, timeout: .seconds(100))
+      }
+      #expect(await comesTrue { begun.value == 1 })
       wait.cancel()
       await #expect(throws: CancellationError.self) { try await wait.value }
       let barrier = Task { try await table.barrier(durable: true, timeout: .seconds(100)) { try $0.set("a", 1) } }
