@@ -298,7 +298,7 @@ import Testing
         try cache.flush()
       }
       // Who is told comes after who is waited for.
-      while seen.withLock({ $0.count }) < 20 { usleep(500) }
+      #expect(eventually { seen.withLock { $0.count } >= 20 })
       #expect(seen.withLock { $0 } == Array(repeating: "v", count: 20))
       cacheInHandler.withLock { $0 = nil }
     }

@@ -409,7 +409,7 @@ private struct Refusal: Error {}
       var processes = try (0..<4).map { _ in try launch() }
       for _ in 0..<12 {
         let version = table.version + 50 + UInt64(generator.below(200))
-        while table.version < version { sched_yield() }
+        try #require(goOn(within: .seconds(600), until: { table.version >= version }) { sched_yield() })
         let victim = generator.below(processes.count)
         try processes[victim].killAndWait()
         processes[victim] = try launch()

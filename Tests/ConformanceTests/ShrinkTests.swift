@@ -206,6 +206,7 @@ import Testing
           }
         }
       }
+      defer { isOver.store(true, ordering: .relaxed) }
       for round in 0..<4 {
         for index in 0..<6_000 { try table.set("key \(index)", value(index + round)) }
         try worker.ask("set mark \(round)", expecting: "ok")

@@ -21,6 +21,7 @@ import Testing
           }
         }
       }
+      defer { stop.open() }
       waitUntil { entered.value > 100 }
       for index in 1...50 { #expect(try queue.sync(flags: .barrier) { tx in try tx.increment("n") } == index) }
       stop.open()

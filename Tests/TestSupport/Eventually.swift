@@ -23,11 +23,14 @@ public func comesTrue(
   return true
 }
 
-/// Repeats `step` until `condition` holds, a minute at most: for work that goes on until others have seen enough of it.
+/// Repeats `step` until `condition` holds, a minute at most or as long as `patience` says: for work that goes on until others have
+/// seen enough of it.
 /// - Returns: whether it holds.
 @discardableResult
-public func goOn(until condition: () -> Bool, _ step: () throws -> Void) rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
+public func goOn(
+  within patience: Duration = .seconds(60), until condition: () -> Bool, _ step: () throws -> Void
+) rethrows -> Bool {
+  let end = ContinuousClock.now + patience
   while !condition() {
     if ContinuousClock.now >= end { return false }
     try step()

@@ -37,17 +37,14 @@ public final class TestThread<Output: Sendable>: Sendable {
     return try state.outcome.withLock { $0! }.get()
   }
 
-  /// Returns when the thread sleeps in a system call, or has ended.
+  /// Returns when the thread sleeps in a system call, or has ended. One that does neither for ten minutes ends the process.
   public func waitUntilAsleep() {
-    while true {
+    func isAsleep() -> Bool {
       let number = state.number.load(ordering: .acquiring)
-      guard number != 0 else {
-        sched_yield()
-        continue
-      }
-      if TestThread<Void>.isAsleep(number) { return }
-      sched_yield()
+      return number != 0 && TestThread<Void>.isAsleep(number)
     }
+    let isSeen = goOn(within: .seconds(600), until: isAsleep) { sched_yield() }
+    precondition(isSeen, "the thread was never seen asleep")
   }
 }
 
