@@ -112,5 +112,7 @@ sed -i 's/try .served += 1 }/try $served += 2 }/' "$tree/Tests/DocumentationTest
 must_fail "a page that shows what is not compiled" "ThreadSafeWrappers.md:40: this Swift is not in"
 sed -i 's/func noUpdateIsLost/func someUpdateIsLost/' "$tree/Tests/CollectionTests/SharedValueTests.swift"
 must_fail "a test that the documentation names and that is gone" "there is no test SharedValueTests.noUpdateIsLost"
+echo '@Suite(.enabled(if: stranger != nil)) struct ManyTests {}' >>"$tree/Tests/ShmctlTests/SetTests.swift"
+must_fail "tests that are left out in silence" "say why the test cannot run"
 wait_for_case_before
 echo "tidy-test: every rule was seen to fail"

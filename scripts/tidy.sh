@@ -110,6 +110,11 @@ git ls-files -z -- '*.swift' '*.c' '*.h' '*.sh' ':!*.pb.swift' ':!*.grpc.swift' 
   violation "$file: $lines lines; past 500, look for a second idea"
 done
 
+# A test that cannot run here says so, with its reason, instead of passing.
+grep -rnE '\.enabled\(if: [^"]*$|^ *guard let stranger else \{ return \}' --include='*.swift' Tests | cut -d: -f1,2 | while read -r place; do
+  violation "$place: say why the test cannot run: .enabled(if: …, \"cannot run: …\")"
+done
+
 # A comment moves with its declaration: it does not begin with what the comment of a neighbour says.
 find Sources -name '*.swift' -exec awk '
   { isComment = /^ *\/\/\// }

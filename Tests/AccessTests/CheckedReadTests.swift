@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Sections that see to it that nobody writes what they look at.
-@Suite(.enabled(if: Table.canCheckReads)) struct CheckedReadTests {
+@Suite(.enabled(if: Table.canCheckReads, "cannot run: needs a build that checks reads")) struct CheckedReadTests {
   /// Where a value lies in the mapping that this process writes through.
   private static func address(of key: String, _ table: Table) throws -> UnsafeMutableRawPointer {
     // By the engine's own section: of those of the API, what is checked may be every one.

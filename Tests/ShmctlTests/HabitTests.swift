@@ -110,7 +110,7 @@ import Testing
     #expect(wrong.errors.contains("$SHM_TIMEOUT is 'soon', which is no time; "))
   }
 
-  @Test(.enabled(if: stranger != nil))
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be somebody else"))
   func whyItIsReadOnlyIsSaid() throws {
     let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
     try table.open().set("k", "v")

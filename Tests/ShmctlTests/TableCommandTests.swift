@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: stranger != nil))
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be somebody else"))
   func dropByWhoMayWriteButNotRemoveATableLeavesItWhole() throws {
     let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o660, group: stranger))
     #expect(try table.run("set", "k", "v", user: stranger).status == 0)
@@ -236,7 +236,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: stranger != nil))
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be somebody else"))
   func createWarnsALoginUserOfRemoveIPCOnOneLine() throws {
     let table = try TestTable(isMade: false)
     let run = try CommandRun(["create", table.name], user: stranger)
@@ -247,7 +247,7 @@ import Testing
     #expect(run.errors.split(separator: "\n").count == 1)
   }
 
-  @Test(.enabled(if: stranger != nil))
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be somebody else"))
   func createDoesNotWarnRootOrASystemUser() throws {
     let table = try TestTable(isMade: false)
     #expect(try CommandRun(["create", table.name]).errors == "")

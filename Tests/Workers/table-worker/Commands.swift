@@ -129,8 +129,7 @@ func answer(_ words: [String]) throws -> String {
       let groups = words[3...].map { UInt32($0)! }
       guard setgroups(groups.count, groups) == 0 else { return "setgroups: error \(errno)" }
     }
-    setgid(UInt32(words[1])!)
-    setuid(UInt32(words[1])!)
+    guard setgid(UInt32(words[1])!) == 0, setuid(UInt32(words[1])!) == 0 else { return "setuid: error \(errno)" }
     return "ok"
   case "limit-files":
     // To so many bytes, as a full file system would.
