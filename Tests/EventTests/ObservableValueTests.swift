@@ -110,7 +110,7 @@ import Testing
       #expect(try ObservableValue("absent", as: Int.self, in: table).value == nil)
       #expect(try ObservableValue(SharedCounter("counter", in: table)).value == 2)
       #expect(try ObservableValue("k", in: numbers).value == 3)
-      #expect(throws: TableError.self) { try ObservableValue("n", as: String.self, in: table) }
+      #expect(code { try ObservableValue("n", as: String.self, in: table) } == .typeMismatch)
     }
   }
 

@@ -80,7 +80,7 @@ import Testing
       let hasty = try BarrierQueue(in: table, label: "org.example.hasty")
       let first = try hasty.async(flags: .barrier, timeout: .seconds(1)) { _ in }
       waitUntil { hasty.isSteppedBack }
-      let second = try hasty.async(flags: .barrier, timeout: .seconds(1)) { _ in }
+      let second = try hasty.async(flags: .barrier, timeout: .seconds(600)) { _ in }
       let (told, isCancelled) = (Door(), Notes<Bool>())
       first.whenFinished { _ in
         // What has failed with the first cannot be cancelled any more.
