@@ -61,7 +61,15 @@ private final class Storm {
         break
       }
     }
-    for figure in figures { figure.write(to: run, variant) }
+    for figure in figures {
+      // Else nobody died in a barrier, and the phase has shown nothing of it.
+      if ["storm", "writers are killed"].contains(figure.name) {
+        try run.expect(
+          figure.kills > 0 && figure.recoveries > 0,
+          "\(figure.name): \(figure.kills) kills, \(figure.recoveries) recoveries")
+      }
+      figure.write(to: run, variant)
+    }
   }
 
   /// A table of its own: it is small at first, and grows.
