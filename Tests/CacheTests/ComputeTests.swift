@@ -79,7 +79,7 @@ import Testing
           return try await number % 2 == 0 ? cache.value(forKey: "k") { "computed" } : once.value { "another" }
         }
       }
-      #expect(await comesTrue { begun.value == 64 })
+      #expect(await comesTrue(within: .seconds(600)) { begun.value == 64 })
       await Task { @concurrent in }.value
       try writer.ask("commit", expecting: "ok")
       for (number, task) in tasks.enumerated() { #expect(try await task.value == (number % 2 == 0 ? "v" : "made")) }
@@ -382,7 +382,7 @@ import Testing
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", in: table, limit: .entries(100))
       async let waited = cache.value(forKey: "k", timeout: .seconds(600)) { "mine" }
-      #expect(await comesTrue { table.isAwaited })
+      #expect(await comesTrue(within: .seconds(600)) { table.isAwaited })
       try computing.killAndWait()
       #expect(try await waited == "mine")
     }
@@ -394,7 +394,7 @@ import Testing
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", in: table, limit: .entries(100))
       let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(600)) { "mine" } }
-      #expect(await comesTrue { table.isAwaited })
+      #expect(await comesTrue(within: .seconds(600)) { table.isAwaited })
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
       try computing.ask("finish", expecting: "theirs")

@@ -229,7 +229,7 @@ import Testing
           for try await _ in reader.changes() {}
           return "ended"
         }
-        if !cancelsAtOnce { #expect(await comesTrue { begun.value > 0 }) }
+        if !cancelsAtOnce { #expect(await comesTrue(within: .seconds(600)) { begun.value > 0 }) }
         waiting.cancel()
         #expect(try await waiting.value == "ended")
       }

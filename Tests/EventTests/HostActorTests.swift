@@ -53,7 +53,7 @@ import Testing
       let following = Task { try await follow(follower, handle, told) }
       for change in 1...3 {
         try await table.set("key", change)
-        try #require(await comesTrue { told.value >= change })
+        try #require(await comesTrue(within: .seconds(600)) { told.value >= change })
         #expect(told.value == change)
         #expect(await comesToRest(table))
       }

@@ -59,7 +59,7 @@ import Testing
           return try await table.waitUntil("n", as: String.self, timeout: .seconds(600)) { $0 != nil }
         }
       }
-      #expect(await comesTrue { begun.value == 64 })
+      #expect(await comesTrue(within: .seconds(600)) { begun.value == 64 })
       try writer.ask("set n 1", expecting: "ok")
       try writer.ask("commit", expecting: "ok")
       for waiter in waiters { #expect(try await waiter.value == "1") }
@@ -84,14 +84,14 @@ import Testing
         }
       }
       let cancelled = wait()
-      #expect(await comesTrue { looks.value > 0 })
+      #expect(await comesTrue(within: .seconds(600)) { looks.value > 0 })
       cancelled.cancel()
       await #expect(throws: CancellationError.self) { try await cancelled.value }
       struct Refusal: Error {}
       await #expect(throws: Refusal.self) { try await table.waitUntil("n", as: Int.self) { _ in throw Refusal() } }
       let before = looks.value
       let orphan = wait()
-      #expect(await comesTrue { looks.value > before })
+      #expect(await comesTrue(within: .seconds(600)) { looks.value > before })
       try Table.drop(name)
       await #expect { try await orphan.value } throws: { ($0 as? TableError)?.code == .unlinked }
     }

@@ -20,7 +20,7 @@ import Testing
         }
       }
       defer { isOver.increment() }
-      try #require(await comesTrue { held.value > 0 })
+      try #require(await comesTrue(within: .seconds(600)) { held.value > 0 })
       let (news, continuation) = AsyncStream<MirrorNews>.makeStream()
       var impatient = fixture
       impatient.table = try Table.open(fixture.table.name, timeout: .milliseconds(1))

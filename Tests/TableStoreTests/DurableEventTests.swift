@@ -96,14 +96,14 @@ import Testing
         }
       }
       let waits = (0..<200).map { _ in wait(version) }
-      #expect(await comesTrue { begun.value == 200 })
+      #expect(await comesTrue(within: .seconds(600)) { begun.value == 200 })
       #expect(await asyncCode { try await table.waitUntilDurable(version, timeout: .zero) } == .notDurable)
       try table.segment.publishDurable(version)
       for wait in waits { try await wait.value }
       // A table that was dropped is not waited for.
       try await table.set("a", 2)
       let late = wait(table.version)
-      #expect(await comesTrue { begun.value == 201 })
+      #expect(await comesTrue(within: .seconds(600)) { begun.value == 201 })
       try Table.drop(table.name)
       #expect(await asyncCode { try await late.value } == .unlinked)
     }
@@ -116,7 +116,7 @@ import Testing
         begun.increment()
         try await table.waitUntilDurable(.max, timeout: .seconds(100))
       }
-      #expect(await comesTrue { begun.value == 1 })
+      #expect(await comesTrue(within: .seconds(600)) { begun.value == 1 })
       wait.cancel()
       await #expect(throws: CancellationError.self) { try await wait.value }
       let barrier = Task { try await table.barrier(durable: true, timeout: .seconds(100)) { try $0.set("a", 1) } }
