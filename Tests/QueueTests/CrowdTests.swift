@@ -1,7 +1,8 @@
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// Many queues whose barriers wait for one table.
 @Suite struct CrowdTests {
@@ -41,6 +42,18 @@ import Testing
     try withCrowd { _, queues, _ throws in
       #expect(queues.count { $0.isSteppedBack } >= Self.many - 64)
       #expect(queues.count { $0.turns > 0 } == queues.count { $0.turnsWaiting > 0 })
+    }
+  }
+
+  /// A lane that waits so counts as at work.
+  @Test func aTurnThatStepsBackDoesNotWaitBefore() throws {
+    try withCrowd { table, queues, _ throws in
+      #expect(queues.contains { $0.isSteppedBack })
+      let one = try BarrierQueue(in: table, label: "org.example.one")
+      #expect(one.stepsBackAtOnce(BarrierWork(one, nil), .never))
+      #expect(!one.stepsBackAtOnce(BarrierWork(one, nil), Deadline(at: 0)), "it says who is in the way")
+      let free = try BarrierQueue(in: Table.temporary(), label: "org.example.free")
+      #expect(!free.stepsBackAtOnce(BarrierWork(free, nil), .never))
     }
   }
 

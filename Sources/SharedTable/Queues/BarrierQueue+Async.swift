@@ -176,6 +176,10 @@ extension BarrierQueue {
   func beginBarrierInTurn(_ work: BarrierWork) throws(TableError) -> Bool {
     let deadline = work.turnDeadline ?? Deadline(work.timeoutNanoseconds)
     work.turnDeadline = deadline
+    if stepsBackAtOnce(work, deadline) {
+      stepBack(work, until: deadline)
+      return false
+    }
     let begin = { timeout throws(TableError) in try self.beginBarrier(timeout, work.reach) }
     if try beginSoon(deadline, begin) != nil { return true }
     guard work.reach.isTable else {
@@ -186,6 +190,14 @@ extension BarrierQueue {
     if try whileWaitingForTable({ () throws(TableError) in try begin(deadline.left) }) != nil { return true }
     stepBack(work, until: deadline)
     return false
+  }
+
+  /// Whether a barrier steps back without having waited those milliseconds, in a lane that counts as at work. Otherwise hundreds of queues of
+  /// a table that is held would have all lanes wait for it, one queue after the other, and the work of other tables behind them.
+  ///
+  /// Not at its deadline: it asks for the table, and the error says who is in the way.
+  func stepsBackAtOnce(_ work: BarrierWork, _ deadline: Deadline) -> Bool {
+    work.reach.isTable && WorkerPool.shared.isCrowdFull(of: table.segment) && !deadline.isPast
   }
 
   /// - Returns: nil with nothing done if too many wait for this table.

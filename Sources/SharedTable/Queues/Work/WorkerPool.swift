@@ -148,6 +148,11 @@ final class WorkerPool: Sendable {
     return try whileWaiting(for: table, body)
   }
 
+  /// Whether ``limit`` lanes wait for the barrier of a table: further queues step back.
+  func isCrowdFull(of table: Segment) -> Bool {
+    state.withLock { $0.crowds[ObjectIdentifier(table)]?.waitingForBarrier == limit }
+  }
+
   /// Has ``BarrierQueue/comeBack()`` called when a lane no longer waits for the barrier of the queue's table, or at the deadline.
   /// - Returns: false if fewer than ``limit`` wait by now; it will not be called.
   func addToCrowd(_ queue: BarrierQueue, until deadline: Deadline) -> Bool {
