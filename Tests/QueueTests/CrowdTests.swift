@@ -69,6 +69,29 @@ import Testing
     }
   }
 
+  /// What is submitted behind it has its turn at once.
+  @Test func whatWasCancelledInItsTurnDoesNotStepBack() throws {
+    let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.cancelled")
+    var order = SubmissionOrder(queue.gate, limit: 4)
+    let (first, second) = (BarrierWork(queue, nil), BarrierWork(queue, nil))
+    for work in [first, second] { order.submit(work) }
+    #expect(order.turnsToRequest(width: 1, mostWaiting: 1) == 1)
+    #expect(order.beginTurn() === first)
+    // As `cancel` does.
+    let (isClaimed, isWithdrawn) = (first.claim(), order.withdraw(first))
+    #expect(isClaimed && !isWithdrawn)
+    let hasSteppedBack = order.stepBack(first)
+    #expect(!hasSteppedBack)
+    #expect(!order.isSteppedBack && order.barriers == 1 && order.turnsUnderWay == 0)
+    #expect(order.turnsToRequest(width: 1, mostWaiting: 1) == 1)
+    #expect(order.beginTurn() === second)
+    let secondStepsBack = order.stepBack(second)
+    #expect(secondStepsBack && order.isSteppedBack)
+    // A list that ends keeps what is still in it.
+    let isTakenOut = order.withdraw(second)
+    #expect(isTakenOut)
+  }
+
   @Test func whatSteppedBackTimesOutInTime() throws {
     try withCrowd { table, _, _ throws in
       let hasty = try BarrierQueue(in: table, label: "org.example.hasty")

@@ -172,7 +172,7 @@ extension BarrierQueue {
 
   /// Opens a barrier of the table in a turn. Who has waited for some milliseconds may wait long: other work begins then.
   /// Not before, for many queues of one table wait for each other all the time, and each for a moment.
-  /// - Returns: false, with the turn ended, if too many wait for this table: the barrier gets another turn.
+  /// - Returns: false, with the turn ended, if too many wait for this table: the barrier gets another turn, unless it was cancelled.
   func beginBarrierInTurn(_ work: BarrierWork) throws(TableError) -> Bool {
     let deadline = work.turnDeadline ?? Deadline(work.timeoutNanoseconds)
     work.turnDeadline = deadline
@@ -222,7 +222,7 @@ extension BarrierQueue {
 
   /// Gives the lane to other work until fewer wait for the table, or the deadline: then the next turn says what is in the way.
   private func stepBack(_ work: BarrierWork, until deadline: Deadline) {
-    withOrder { $0.stepBack(work) }
+    guard withOrder({ $0.stepBack(work) }) else { return }
     if !WorkerPool.shared.addToCrowd(self, until: deadline) { comeBack() }
   }
 

@@ -85,7 +85,7 @@ extension BarrierQueue {
     if isToWait { awaitReaders() }
   }
 
-  /// - Returns: false if the turn has ended with nothing done: the leader gets another.
+  /// - Returns: false if the turn has ended with nothing done: the leader gets another, or was cancelled.
   private func runGroup(of leader: BarrierWork, _ group: inout Group) -> Bool {
     let newest = withOrder { $0.noteNewest(atFirstTurn: leader.turnDeadline == nil) }
     do throws(TableError) {

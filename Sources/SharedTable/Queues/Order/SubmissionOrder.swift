@@ -361,12 +361,19 @@ struct SubmissionOrder {
   }
 
   /// Ends the turn of a barrier that has not begun. It is ready still, and gets another turn once it has come back.
-  mutating func stepBack(_ barrier: Submission) {
+  /// - Returns: false if it was cancelled meanwhile: it has left the queue, and what is behind it goes on.
+  mutating func stepBack(_ barrier: BarrierWork) -> Bool {
     endTurn()
+    // Who cancelled it claimed it first, and did not find it in the queue. Who cancels it from here on takes it out.
+    if barrier.isClaimed {
+      finishBarrier()
+      return false
+    }
     pendingWork += 1
     barrier.place = .ready
     ready.append(barrier)
     isSteppedBack = true
+    return true
   }
 
   mutating func comeBack() { isSteppedBack = false }
