@@ -45,15 +45,51 @@ import Testing
         // Nor does it keep a read of its own waiting.
         let own = try BarrierQueue(in: table, label: "org.example.own")
         let ownRead = try own.async { view in try view.get("absent", as: Int.self) }
+        // Behind barriers of keys whose turns are held: as many as a queue asks turns for, and more.
+        let mixed = try BarrierQueue(in: table, label: "org.example.mixed")
+        let keyed = try (0..<2 * pool.width).map { index in
+          try mixed.async(keys: ["mixed \(index)"], timeout: Self.long) { tx in try tx.set("mixed \(index)", 1) }
+        }
+        let mixedReads = try (0..<2 * pool.width).map { _ in try mixed.async { view in try view.count() } }
         // While the table is held.
         #expect(await comesTrue { change.isFinished && read.isFinished && ownRead.isFinished })
+        #expect(await comesTrue { mixedReads.allSatisfy(\.isFinished) })
+        #expect(keyed.allSatisfy { !$0.isFinished })
         // Lanes that were at work when it came to that many may have begun to wait, too.
         #expect(pool.waiting(for: table.segment) <= pool.mostOfTable + pool.limit)
         holder.leave()
         try await group.waitForAll()
+        for item in keyed { try await item.value }
         #expect(try await read.value == 1)
       }
       try holder.join()
+    }
+  }
+
+  /// What is ready together may run in any order.
+  @Test func aReadHasTheTurnsOfATableForWhichManyWait() throws {
+    let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.reads")
+    var order = SubmissionOrder(queue.gate, limit: 8)
+    let keyed = (0..<3).map { _ in Job(queue, .read) { _ in {} } }
+    let read = ReadWork(queue, nil)
+    for work in keyed { order.submit(work) }
+    #expect(order.turnsToRequest(width: 2, mostWaiting: 2) == 2)
+    #expect(order.mayNextTurnWait)
+    for _ in 0..<2 { order.noteHeldTurn() }
+    #expect(order.turnsToRequest(width: 2, mostWaiting: 2) == 0, "what is held is no reason for more of its kind")
+    order.submit(read)
+    #expect(order.turnsToRequest(width: 2, mostWaiting: 2) == 1)
+    #expect(!order.mayNextTurnWait)
+    #expect(order.beginTurn(isReadFirst: true) === read)
+    #expect(order.mayNextTurnWait)
+    order.endTurn()
+    order.finishRead()
+    // Without many that wait, each in its order.
+    for (index, work) in keyed.enumerated() {
+      _ = order.turnsToRequest(width: 2, mostWaiting: 2)
+      #expect(order.beginTurn(wasHeld: index < 2) === work)
+      order.endTurn()
+      order.finishRead()
     }
   }
 

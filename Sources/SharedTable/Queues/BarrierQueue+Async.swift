@@ -134,10 +134,13 @@ extension BarrierQueue {
   /// Whether the next turn may wait for the table. A read of the RCU variant waits for nothing (G5).
   var mayNextTurnWait: Bool { table.variant == .rwlock || withOrder { $0.mayNextTurnWait } }
 
-  /// Runs one read, or one group of barriers.
-  func runTurn() {
-    guard let work = withOrder({ $0.beginTurn() }) else { return withOrder { $0.endTurn() } }
-    work.take(turnOf: self)
+  /// The pool holds one of its turns: its reads have others.
+  func noteHeldTurn() { withOrder { $0.noteHeldTurn() } }
+
+  /// Runs one read, or one group of barriers. The parameters are those of ``SubmissionOrder/beginTurn(isReadFirst:wasHeld:)``.
+  func runTurn(isReadFirst: Bool, wasHeld: Bool) {
+    let work = withOrder { $0.beginTurn(isReadFirst: isReadFirst, wasHeld: wasHeld) }
+    if let work { work.take(turnOf: self) } else { withOrder { $0.endTurn() } }
   }
 
   /// In a thread of Dispatch's pool, which must not be held up: runs a group of barriers if the table can be had without waiting;

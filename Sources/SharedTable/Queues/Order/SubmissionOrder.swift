@@ -13,7 +13,7 @@ struct SubmissionOrder {
   private let limit: Int
   private(set) var waiting = SubmissionList()
   /// Asynchronous work whose turn has come.
-  private(set) var ready = SubmissionList()
+  private(set) var ready = ReadyWork()
   /// `await` forms for which there is no room.
   private(set) var outside = SubmissionList()
   /// Asynchronous work in `waiting` and `ready`.
@@ -36,6 +36,8 @@ struct SubmissionOrder {
   /// Turns asked of the worker threads, and those under way.
   private(set) var turnsRequested = 0
   private(set) var turnsUnderWay = 0
+  /// Of the turns asked for, those that the pool holds, or has let go and not begun. Below 0 for a moment, if one begins before it is noted here.
+  private var turnsHeld = 0
   /// Of the turns under way, those that wait for the table.
   private(set) var turnsWaiting = 0
   /// Sleeps until no turn is under way.
@@ -277,25 +279,37 @@ struct SubmissionOrder {
   mutating func turnsToRequest(width: Int, mostWaiting: Int) -> Int {
     if isSteppedBack || suspensions > 0 { return 0 }
     let atWork = turnsUnderWay - min(turnsWaiting, mostWaiting)
-    let turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - atWork))
+    var turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - atWork))
+    if turnsHeld > 0 {
+      // What is held waits for the table. The reads have the other turns, and are asked for as if there were no more.
+      let coming = turnsRequested - turnsHeld
+      turns = max(turns, min(ready.readCount - coming, width - coming - atWork))
+    }
     turnsRequested += turns
     return turns
   }
+
+  /// The pool holds a turn of the queue until fewer lanes wait for the table.
+  mutating func noteHeldTurn() { turnsHeld += 1 }
 
   /// Whether the next turn may wait for the table, in the RCU variant.
   ///
   /// A barrier that has stepped back is not held: it waits if fewer than ``WorkerPool/limit`` lanes wait for the table's barrier; else it steps
   /// back again (``BarrierQueue/beginBarrierInTurn(_:)``), or ends at its deadline.
   var mayNextTurnWait: Bool {
-    guard let next = ready.first, next.mayWaitForTable else { return false }
+    guard ready.readCount == 0, let next = ready.firstToWait else { return false }
     return !next.isBarrierWork || next.asBarrierWork.turnDeadline == nil
   }
 
   /// Begins a turn: what to run in it.
-  mutating func beginTurn() -> Submission? {
+  /// - Parameters:
+  ///   - isReadFirst: a read has it, if one is ready: as many lanes wait for the table as may.
+  ///   - wasHeld: it is one of which ``noteHeldTurn()`` was told, or will be.
+  mutating func beginTurn(isReadFirst: Bool = false, wasHeld: Bool = false) -> Submission? {
     turnsRequested -= 1
+    if wasHeld { turnsHeld -= 1 }
     turnsUnderWay += 1
-    guard suspensions == 0, let work = ready.popFirst() else { return nil }
+    guard suspensions == 0, let work = ready.popFirst(isReadFirst: isReadFirst) else { return nil }
     // A turn that was asked for before may be the one of a barrier that stepped back.
     isSteppedBack = false
     work.place = .gone

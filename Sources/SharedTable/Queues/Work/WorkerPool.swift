@@ -102,7 +102,7 @@ final class WorkerPool: Sendable {
     for _ in 0..<turns {
       start(
         state.withLock { state in
-          state.turns.append(queue)
+          state.turns.append(Turn(queue: queue))
           return state.idleLanes.popLast() ?? newLane(&state)
         })
     }
@@ -222,38 +222,42 @@ final class WorkerPool: Sendable {
   private func serve(_ lane: DispatchQueue) {
     var served: BarrierQueue?
     // Let go before the next turn, which may last long: a queue holds its table.
-    while let queue = next(lane, after: served.take()) {
-      queue.runTurn()
-      served = queue
+    while let (turn, isTableFull) = next(lane, after: served.take()) {
+      turn.queue.runTurn(isReadFirst: isTableFull, wasHeld: turn.wasHeld)
+      served = turn.queue
     }
   }
 
-  /// - Returns: nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer:
+  /// - Returns: the turn, and whether as many lanes wait for its table as may: it is for a read then, if one is ready.
+  ///   Nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer:
   ///   idle ones go first, for this one may have been woken for a turn that none of them would be woken for again.
   /// - Parameter served: whose turn has just ended.
-  private func next(_ lane: DispatchQueue, after served: BarrierQueue?) -> BarrierQueue? {
+  private func next(_ lane: DispatchQueue, after served: BarrierQueue?) -> (Turn, isTableFull: Bool)? {
     var served = served
     while true {
-      guard let (queue, isTableFull) = nextTurn(lane, after: served) else { return nil }
+      guard let (turn, isTableFull) = nextTurn(lane, after: served) else { return nil }
       // Asked without the pool's lock: the queue has one of its own.
-      guard isTableFull, queue.mayNextTurnWait, state.withLock({ hold(queue, &$0) }) else { return queue }
+      guard isTableFull, turn.queue.mayNextTurnWait, state.withLock({ hold(turn, &$0) }) else {
+        return (turn, isTableFull)
+      }
+      if !turn.wasHeld { turn.queue.noteHeldTurn() }
       served = nil
     }
   }
 
-  /// - Returns: the queue whose turn it is, and whether as many lanes wait for its table as may.
-  private func nextTurn(_ lane: DispatchQueue, after served: BarrierQueue?) -> (BarrierQueue, isTableFull: Bool)? {
+  /// - Returns: whose turn it is, and whether as many lanes wait for its table as may.
+  private func nextTurn(_ lane: DispatchQueue, after served: BarrierQueue?) -> (Turn, isTableFull: Bool)? {
     state.withLock { state in
       if let served, !state.crowds.isEmpty { letHeldTurnGo(ObjectIdentifier(served.table.segment), &state) }
       while state.lanes - state.waiting > limit {
         state.lanes -= 1
         if state.idleLanes.popLast() == nil { return nil }
       }
-      guard let queue = state.turns.popFirst() else {
+      guard let turn = state.turns.popFirst() else {
         state.idleLanes.append(lane)
         return nil
       }
-      return (queue, isTableFull(queue, state))
+      return (turn, isTableFull(turn.queue, state))
     }
   }
 
@@ -265,29 +269,36 @@ final class WorkerPool: Sendable {
 
   /// Holds a queue's turn until fewer lanes wait for its table.
   /// - Returns: false if fewer do by now.
-  private func hold(_ queue: BarrierQueue, _ state: inout State) -> Bool {
-    guard isTableFull(queue, state) else { return false }
-    state.crowds[ObjectIdentifier(queue.table.segment)]!.held.append(queue)
+  private func hold(_ turn: Turn, _ state: inout State) -> Bool {
+    guard isTableFull(turn.queue, state) else { return false }
+    state.crowds[ObjectIdentifier(turn.queue.table.segment)]!.held.append(Turn(queue: turn.queue, wasHeld: true))
     return true
   }
 }
 
+/// A turn that a queue asked for.
+private struct Turn {
+  let queue: BarrierQueue
+  /// It was held, and its queue knows that.
+  var wasHeld = false
+}
+
 /// First in, first out, in amortised constant time.
 private struct TurnQueue {
-  private var queues: [BarrierQueue?] = []
+  private var turns: [Turn?] = []
   private var first = 0
 
-  var isEmpty: Bool { first == queues.count }
+  var isEmpty: Bool { first == turns.count }
 
-  mutating func append(_ queue: BarrierQueue) { queues.append(queue) }
+  mutating func append(_ turn: Turn) { turns.append(turn) }
 
-  mutating func popFirst() -> BarrierQueue? {
-    guard first < queues.count else { return nil }
+  mutating func popFirst() -> Turn? {
+    guard first < turns.count else { return nil }
     defer { first += 1 }
-    if first >= 64, first * 2 >= queues.count {
-      queues.removeFirst(first)
+    if first >= 64, first * 2 >= turns.count {
+      turns.removeFirst(first)
       first = 0
     }
-    return queues[first].take()
+    return turns[first].take()
   }
 }
