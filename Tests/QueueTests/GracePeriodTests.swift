@@ -171,6 +171,28 @@ import Testing
     }
   }
 
+  @Test func barriersThatWaitForReadersCountTowardsTheLimit() async throws {
+    try await withTable(.rcu) { table async throws in
+      try await table.set("n", 0)
+      let queue = try BarrierQueue(in: table, label: "org.example.test", limit: 2)
+      let reader = try worker(table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      var waiting: [WorkItem<Int>] = []
+      for count in 1...2 {
+        waiting.append(
+          try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(600)) { tx in try tx.increment("n") })
+        // Its turn has ended; it waits.
+        await suspendUntil { queue.isIdle && queue.order.withLock { $0.readerWaits.count } == count }
+      }
+      #expect(code { try queue.async { _ in } } == .queueFull)
+      let patient = Task { try await queue.barrier(waitingForReaders: true) { tx in try tx.increment("n") } }
+      await suspendUntil { queue.order.withLock { $0.outside.count } == 1 }
+      try reader.ask("end", expecting: "ok")
+      #expect(try await patient.value == 3)
+      for (index, item) in waiting.enumerated() { #expect(try await item.value == index + 1) }
+    }
+  }
+
   /// The deadline of a wait may pass while waits are being sorted into those that are over and those that go on.
   @Test func aWaitWhoseTimeEndsMeanwhileIsNotLost() throws {
     let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.waits")

@@ -77,8 +77,9 @@ extension BarrierQueue {
     let waiting = group.waiting
     var isToWait = false
     endTurn({ order in
-      order.finishBarrier()
+      // First, since it takes the room that the end of the turn may give.
       if let waiting { isToWait = order.readerWaits.add(waiting) }
+      order.finishBarrier()
     }) {
       group.tellEnded()
     }

@@ -44,7 +44,7 @@ public final class BarrierQueue: Sendable {
   /// What errors begin with. Nil for a queue of the library's own whose table says enough: who gets its errors has made no
   /// queue.
   let subject: String?
-  /// How much asynchronous work may wait at a time.
+  /// How much asynchronous work may wait at a time: for its turn or, committed, for readers (`.barrierWaitingForReaders`).
   public let limit: Int
   @usableFromInline let gate: FastGate
   /// The table's, which holds it. The segment is referred to weakly, so each counted use costs more than a look at a value.
@@ -70,8 +70,8 @@ public final class BarrierQueue: Sendable {
   /// Makes a queue over a table; any number may share one. Costs some hundred bytes, and no thread.
   /// - Parameters:
   ///   - label: two or more parts with dots between them, each of letters, digits, `_` and `-`; at most 200 bytes.
-  ///   - limit: how much asynchronous work may wait. With more, `async` throws `queueFull` and the `await` forms
-  ///     suspend until there is room.
+  ///   - limit: how much asynchronous work may wait, barriers that wait for readers counted too. With more, `async` throws `queueFull`
+  ///     and the `await` forms suspend until there is room.
   ///   - errorHandler: told, on some thread, of each failure of asynchronous work that nobody can look at any more:
   ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error; of equal ones in a row only
   ///     the first, the tenth, the hundredth and so on.

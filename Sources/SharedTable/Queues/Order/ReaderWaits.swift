@@ -16,6 +16,8 @@ struct ReaderWaits {
   private var waits: [Wait] = []
   private var isAwaited = false
 
+  var count: Int { waits.count }
+
   /// - Returns: whether the calling lane is to wait for what ``next()`` gives; else another lane already does.
   mutating func add(_ wait: Wait) -> Bool {
     waits.append(wait)
@@ -60,7 +62,7 @@ extension BarrierQueue {
           if case .timedOut = error { isTimedOut = true }
         }
         for wait in withOrder({ order in
-          order.readerWaits.take { isTimedOut ? $0.deadline.isPast : $0.version <= version }
+          order.endReaderWaits { isTimedOut ? $0.deadline.isPast : $0.version <= version }
         }) {
           end(wait)
         }

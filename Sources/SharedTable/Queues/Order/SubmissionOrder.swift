@@ -42,7 +42,7 @@ struct SubmissionOrder {
   private(set) var turnsWaiting = 0
   /// Sleeps until no turn is under way.
   private var turnsAwaiter: WaitingThread?
-  /// Not in the order any more.
+  /// Not in the order any more, but counted towards the limit.
   var readerWaits = ReaderWaits()
   /// The barrier in `ready` gets no turn for now.
   private(set) var isSteppedBack = false
@@ -55,7 +55,9 @@ struct SubmissionOrder {
   /// Asynchronous work that has not begun, or runs.
   var pendingWorkCount: Int { outside.count + pendingWork + turnsUnderWay }
 
-  var hasRoom: Bool { pendingWork < limit }
+  /// Whether more asynchronous work may wait. Barriers that wait for readers count: else as many would be kept as come while one reader
+  /// stays.
+  var hasRoom: Bool { pendingWork + readerWaits.count < limit }
 
   // MARK: - The gate
 
@@ -232,6 +234,13 @@ struct SubmissionOrder {
     suspensions -= 1
     if suspensions == 0 { proceed() }
     return suspensions == 0
+  }
+
+  /// Takes out the waits for readers that are over. Each makes room.
+  mutating func endReaderWaits(where isOver: (ReaderWaits.Wait) -> Bool) -> [ReaderWaits.Wait] {
+    let over = readerWaits.take(where: isOver)
+    if outside.count > 0 { proceed() }
+    return over
   }
 
   mutating func finishRead() {
