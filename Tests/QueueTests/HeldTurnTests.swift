@@ -66,6 +66,13 @@ import Testing
     }
   }
 
+  /// On a machine with many processors, too.
+  @Test func halfOfDispatchsThreadsAreLeftToOthers() {
+    let pool = WorkerPool.shared
+    #expect(pool.most <= 128)
+    #expect(pool.limit <= pool.mostOfTable && 2 * pool.mostOfTable <= pool.most)
+  }
+
   /// What is ready together may run in any order.
   @Test func aReadHasTheTurnsOfATableForWhichManyWait() throws {
     let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.reads")

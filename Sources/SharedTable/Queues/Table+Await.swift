@@ -3,8 +3,8 @@ import TableEngine
 /// Writes for asynchronous code: what the blocking forms of the same names do, without blocking the task's thread.
 ///
 /// A write runs at once on the task's thread if nothing is in its way. Otherwise the task suspends, and one of the library's own threads
-/// waits as the blocking form does. The timeout counts from the moment when a thread takes the write up: at once, unless 64 (128
-/// with more than 8 processors) wait for this table, or twice as many for all tables. Writes of different tasks have no order. A task that is cancelled before its write began gets
+/// waits as the blocking form does. The timeout counts from the moment when a thread takes the write up: at once, unless 64 wait for this
+/// table, or twice as many for all tables. Writes of different tasks have no order. A task that is cancelled before its write began gets
 /// `CancellationError`; a write that has begun runs to its end.
 extension Table {
   /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``. Suspends where that form blocks.

@@ -64,8 +64,9 @@ final class WorkerPool: Sendable {
 
   /// The most lanes that are at work, or idle: more than processors, since what a closure does may wait, too.
   let limit = max(16, 2 * FastGate.stripesPerGate)
-  /// The most lanes, and so threads, in the process, with those that wait for a table.
-  var most: Int { 8 * limit }
+  /// The most lanes, and so threads, in the process, with those that wait for a table: whatever the machine, half of the 255 threads that
+  /// Dispatch has for all serial queues of one priority. With all of them the program's own queues would have none, nor would the pool's clock.
+  let most = 128
   /// The most lanes that wait for one table, but for those that had begun their turns before it came to so many.
   var mostOfTable: Int { most / 2 }
   /// The most that one queue occupies with work, so that a few closures that wait do not hold up the others.
