@@ -25,7 +25,8 @@ extension ReadAccessor {
 extension ReadAccessor where Output: Sendable {
   /// Runs the accessor in one read section on another thread, and returns at once. Never blocks.
   ///
-  /// It begins after all changes of the table that were begun asynchronously before it in this process, and sees them.
+  /// It begins after all changes of the table that were begun asynchronously before it in this process, and sees them. By a handle that
+  /// observes, it may also see changes that this process begins after it.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
@@ -60,7 +61,7 @@ extension ReadAccessor where Output: Sendable {
 
 extension Accessor {
   /// Runs the accessor in one barrier and gives its result. First blocks until all accesses of the table have ended that this process
-  /// began asynchronously before; then blocks as `Table.barrier(timeout:_:)` does.
+  /// began asynchronously before, but for reads by handles that observe; then blocks as `Table.barrier(timeout:_:)` does.
   ///
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait; nil = the table's.
@@ -76,9 +77,10 @@ extension Accessor {
 extension Accessor where Output: Sendable {
   /// Runs the accessor in one barrier on another thread, and returns at once. Never blocks.
   ///
-  /// The asynchronous changes of one table run in the order in which this process submitted them, after the reads begun
-  /// asynchronously before. Changes that follow each other are committed together, each still all or nothing by itself. One that finds no
-  /// room (`full`) among others is undone and run once more, alone: its functions must change nothing but their values.
+  /// The asynchronous changes of one table run in the order in which this process submitted them, after the reads begun asynchronously
+  /// before, but for those by handles that observe. Changes that follow each other are committed together, each still all or nothing by
+  /// itself. One that finds no room (`full`) among others is undone and run once more, alone: its functions must change nothing but their
+  /// values.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
