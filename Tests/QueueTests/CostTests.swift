@@ -34,8 +34,9 @@ import Testing
         "threads of a process: \(answer[0]) before, \(answer[1]) with 1000 idle queues, at most \(answer[2]) with 500 busy ones"
       )
       #expect(answer[1] == answer[0], "idle queues cost no threads")
-      // The lanes at work, those that wait for the table, and Dispatch's own, which stay for a moment when a lane ends.
-      #expect(answer[2] <= answer[0] + 3 * 16)
+      // The lanes at work, those that wait for the table, and Dispatch's own, which stay for a moment when a lane ends: on a busy machine as many
+      // again. If each turn that comes back began a lane, it would be 170 and more.
+      #expect(answer[2] <= answer[0] + 6 * 16)
     }
   }
 
