@@ -131,6 +131,11 @@ in_guest journalctl -u shmd -o cat --no-pager | grep "^/etc/shmd.yaml:[0-9]*: un
 [ "$(property ActiveState) $(property MainPID)" = "active $before" ] || fail "a bad reload ended it"
 ! in_guest test -e /dev/shm/shmtable.third.data || fail "a bad reload made a table"
 ok "a bad reload fails, and changes nothing"
+in_guest sh -c 'sed -i "/name: third/,\$d" /etc/shmd.yaml; chmod o+w /etc/shmd.yaml'
+! in_guest systemctl reload shmd 2>/dev/null || fail "a configuration that every user may write to is taken"
+in_guest chmod o-w /etc/shmd.yaml
+in_guest systemctl reload shmd || fail "it is refused when only root may write to it"
+ok "a configuration that every user may write to is refused, also where systemd shows it as read-only"
 
 # ---- a thousand tables, and the end of the load
 

@@ -88,7 +88,7 @@ endif
 # Leaves the configuration, the user and the tables. A unit cannot be disabled any more once its file is gone.
 uninstall: ## remove what install put there, but for the configuration
 	@if test -z "$(DESTDIR)" && { systemctl -q is-active shmd || systemctl -q is-enabled shmd; } 2>/dev/null \
-	  && test "$$(systemctl show --property FragmentPath --value shmd)" = $(PREFIX)/lib/systemd/system/shmd.service; then \
+	  && test "$$(systemctl show --property FragmentPath --value shmd)" -ef $(PREFIX)/lib/systemd/system/shmd.service; then \
 	  echo "uninstall: the service shmd runs or is enabled; first: systemctl disable --now shmd" >&2; exit 1; \
 	fi
 	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))

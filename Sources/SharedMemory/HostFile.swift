@@ -42,14 +42,16 @@ package enum HostFile {
 
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether every user may write to a file or a directory. A device or a pipe is neither; what is mounted read-only nobody may write.
+  /// Whether every user may write to a file or a directory. A device or a pipe is neither. What is mounted read-only nobody may write, as a container's
+  /// configuration; but to its services systemd shows as read-only what others may write (`ProtectSystem=`), so there that proves nothing.
   package static func isWritableByAll(_ path: String) -> Bool {
     var status = stat()
     var system = statvfs()
     guard unsafe stat(path, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT),
       status.st_mode & S_IWOTH != 0
     else { return false }
-    return unsafe statvfs(path, &system) != 0 || system.f_flag & UInt(ST_RDONLY) == 0
+    let isMountedWritable = unsafe statvfs(path, &system) != 0 || system.f_flag & UInt(ST_RDONLY) == 0
+    return unsafe isMountedWritable || getenv("INVOCATION_ID") != nil
   }
 
   /// Where a symbolic link leads; nil if it is none, or if that is gone.

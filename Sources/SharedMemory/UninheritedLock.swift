@@ -8,8 +8,8 @@ import Glibc
 /// In the child this belongs to a thread that is not there: nobody closes the number again. But a thread that forks while it has one itself
 /// must do nothing in the child but exec or `_exit`.
 ///
-/// No more than 64 locks of a process are kept so at once. Of a further one a child may have a copy, and after a fork inside a section of
-/// liburcu of any.
+/// No more than 64 locks of a process are kept so at once. Of a further one a child may have a copy. So may a child that is forked inside a section of
+/// liburcu, which does not wait for ``ForkLock``, in the moment in which this opens the object.
 public final class UninheritedLock: Sendable {
   private let own: SharedObject
 

@@ -1,4 +1,2 @@
-import NIOCore
-
 /// Says that a request went beyond its bounds.
 struct OversizedRequest: Error {}

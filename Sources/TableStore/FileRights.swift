@@ -16,12 +16,18 @@ enum FileRights {
   /// Whether an owner is this user or root, whom nobody keeps from anything.
   static func isOurs(_ owner: uid_t) -> Bool { owner == geteuid() || owner == 0 }
 
-  /// The user who owns one of a store's files, or a link to it, and is neither this one nor root; nil if there is none.
-  static func stranger(owning path: String) -> uid_t? {
+  /// One of a store's files, or a link to it, that belongs neither to this user nor to root.
+  struct Stranger {
+    let file: String
+    let user: uid_t
+  }
+
+  /// The first such file; nil if there is none.
+  static func stranger(owning path: String) -> Stranger? {
     for file in [path, path + "-wal", path + "-journal"] {
       var status = stat()
-      if unsafe lstat(file, &status) == 0, !isOurs(status.st_uid) { return status.st_uid }
-      if unsafe stat(file, &status) == 0, !isOurs(status.st_uid) { return status.st_uid }
+      if unsafe lstat(file, &status) == 0, !isOurs(status.st_uid) { return Stranger(file: file, user: status.st_uid) }
+      if unsafe stat(file, &status) == 0, !isOurs(status.st_uid) { return Stranger(file: file, user: status.st_uid) }
     }
     return nil
   }

@@ -140,7 +140,7 @@ final class Store {
 
   /// - Returns: nil if the file was never finished.
   static func open(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Store? {
-    if let stranger = FileRights.stranger(owning: path) { throw StoreError(path, ofStranger: stranger) }
+    if let stranger = FileRights.stranger(owning: path) { throw StoreError(path, of: stranger) }
     let database = try explaining(path) { () throws(SQLiteError) in try connect(path, create: false, disk) }
     func number(_ sql: String) throws(StoreError) -> Int64? {
       try explaining(path) { () throws(SQLiteError) in try database.integer(sql) }

@@ -75,12 +75,18 @@ public struct StoreDirectory: Sendable, Equatable {
     else { return false }
     let names = try? HostFile.names(in: path)
     let ends = [".sqlite", ".sqlite-wal", ".sqlite-journal"]
-    return names?.allSatisfy { name in [".", ".."].contains(name) || ends.contains(where: name.hasSuffix) } ?? false
+    // The last is of a file system of its own.
+    let others = [".", "..", "lost+found"]
+    return names?.allSatisfy { name in others.contains(name) || ends.contains(where: name.hasSuffix) } ?? false
   }
 
+  /// Where stores lie there, a daemon that begins anew elsewhere would make their tables empty.
   private var cureForSharing: String {
-    "name a directory for shmd alone by 'store-directory'; this makes one: "
+    let hasStores = (try? HostFile.names(in: path).contains { $0.hasSuffix(".sqlite") }) ?? true
+    return "name a directory for shmd alone by 'store-directory'; this makes one: "
       + "install -d -m 0700 -o \(geteuid()) \(path == "/" ? "" : path)/shmd"
+      + (hasStores
+        ? "; stop shmd and move the stores (*.sqlite*) there before it starts again, or their tables begin empty" : "")
   }
 
   /// Why others could put a store here, which shmd would take for its own; nil if they could not, or if there is no directory.
@@ -93,7 +99,8 @@ public struct StoreDirectory: Sendable, Equatable {
     }
     guard status.st_mode & 0o022 != 0 else { return nil }
     return StoreError(
-      .foreign, path, "can be written by its group or by others, who could put a store there; \(cureForReaders)")
+      .foreign, path,
+      "can be written by its group or by others (or by an ACL), who could put a store there; \(cureForReaders)")
   }
 
   private var networkFileSystem: StoreError? {

@@ -94,11 +94,13 @@ extension StoreError {
     )
   }
 
-  init(_ path: String, ofStranger user: UInt32) {
+  /// - Parameter stranger: which of the store's files, or of the links to them, is another user's.
+  init(_ path: String, of stranger: FileRights.Stranger) {
+    // Of the link itself: what it leads to may be a file of the other user's choice.
     self.init(
       .foreign, path,
-      "it, or the -wal beside it, belongs to user \(user), so shmd did not write it; move both away, or if they are a backup that you put "
-        + "there, run: chown \(geteuid()) \(path)*")
+      "'\(stranger.file)' belongs to user \(stranger.user), so shmd did not write it; move the store away with its -wal, or if it is a backup "
+        + "that you put there, run: chown -h \(geteuid()) \(stranger.file)")
   }
 
   /// What a message advises where two processes would keep one table's store.

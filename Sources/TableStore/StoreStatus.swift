@@ -39,8 +39,8 @@ public struct StoreStatus: Sendable {
     }
   }
 
-  /// For how long there has been something that is not on the disk: as of now, also while the disk does not answer. At most so long, where
-  /// it was committed while the keeper did other work.
+  /// For how long there has been something that is not on the disk: as of now, also while the disk does not answer. Of what was
+  /// committed while the keeper did other work nobody knows when: then this is since that work began, which may be too long.
   public var lag: Duration { Self.time(since: waitingSince ?? (version > durable ? busySince : nil)) }
 
   /// For how long the keeper has been at one slice of work that nobody waits for. It is short, unless the disk does not answer.

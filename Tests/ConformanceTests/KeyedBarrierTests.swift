@@ -351,10 +351,7 @@ private struct Refusal: Error {}
     }
   }
 
-  // MARK: - A full table
-
-  /// Its changes are at hand: they are made again where the next barrier can make room, also if it is not the capacity that is short.
-  /// However long the barrier has lasted by then.
+  /// What a barrier of keys stores lives from the call on, however long the barrier has lasted by then.
   @Test(arguments: Table.Variant.allCases) func whatItStoresLivesFromThenOn(_ variant: Table.Variant) throws {
     let clock = TestClock()
     try withTable(variant, clock: clock) { table throws in
@@ -374,6 +371,9 @@ private struct Refusal: Error {}
     }
   }
 
+  // MARK: - A full table
+
+  /// Its changes are at hand: they are made again where the next barrier can make room, also if it is not the capacity that is short.
   @Test(arguments: Table.Variant.allCases) func itsCommitIsTriedAgainWhereTheTableCannotGrow(_ variant: Table.Variant)
     throws
   {

@@ -100,6 +100,17 @@ import Testing
     }
   }
 
+  /// They wait as barriers do, so further turns would be held, too, and asked for again without end.
+  @Test func readsOfTheRWLockVariantHaveNoFurtherTurnsWhereOneIsHeld() throws {
+    let queue = try BarrierQueue(in: Table.temporary(variant: .rwlock), label: "org.example.locked")
+    var order = SubmissionOrder(queue.gate, limit: 8)
+    order.submit(ReadWork(queue, nil))
+    #expect(order.turnsToRequest(width: 2, mostWaiting: 2) == 1)
+    #expect(order.mayNextTurnWait)
+    order.noteHeldTurn()
+    #expect(order.turnsToRequest(width: 2, mostWaiting: 2) == 0)
+  }
+
   /// It would not wait long in it: too many wait already, so it steps back again. And held, it would outlast its timeout.
   @Test func theTurnOfABarrierThatSteppedBackIsNotHeld() throws {
     let queue = try BarrierQueue(in: Table.temporary(), label: "org.example.patient")

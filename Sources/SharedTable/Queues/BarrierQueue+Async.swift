@@ -131,10 +131,10 @@ extension BarrierQueue {
 
 /// What worker threads do for the queue.
 extension BarrierQueue {
-  /// Whether the next turn may wait for the table. A read of the RCU variant waits for nothing (G5).
-  var mayNextTurnWait: Bool { table.variant == .rwlock || withOrder { $0.mayNextTurnWait } }
+  /// Whether the next turn may wait for the table.
+  var mayNextTurnWait: Bool { withOrder { $0.mayNextTurnWait } }
 
-  /// The pool holds one of its turns: its reads have others.
+  /// The pool holds one of its turns: its reads that wait for nothing have others.
   func noteHeldTurn() { withOrder { $0.noteHeldTurn() } }
 
   /// Runs one read, or one group of barriers. The parameters are those of ``SubmissionOrder/beginTurn(isReadFirst:wasHeld:)``.

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// The queue in which a handle's asynchronous writes to the mirrored store wait for each other. Kept by what is under way.
 struct UpstreamQueue {
   private weak var queue: BarrierQueue?

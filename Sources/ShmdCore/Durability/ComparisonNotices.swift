@@ -38,7 +38,7 @@ final class ComparisonNotices: Sendable {
     }
     for (table, notice) in due {
       log.notice(
-        "store compared with its table again, since the table's log overran; a larger capacity gives it a longer one",
+        "store compared with its table again; where the table's log overran, a larger capacity gives it a longer one",
         metadata: ["table": "\(table)", "times": "\(notice.unsaid)"])
     }
   }

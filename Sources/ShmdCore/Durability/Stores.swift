@@ -191,9 +191,12 @@ public final class Stores: Sendable {
       table.noteNotStored()
       beat()
     }
-    state.withLock { state in
-      state.unkept = state.unkept.filter { name, _ in durable.contains { $0.table.name == name } }
+    let dropped = state.withLock { state in
+      let dropped = state.unkept.filter { name, _ in !durable.contains { $0.table.name == name } }
+      for name in dropped.keys { state.unkept[name] = nil }
+      return dropped
     }
+    for unkept in dropped.values { unkept.table.noteNotStored() }
     for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
     comparisons.sayNumbers()
   }

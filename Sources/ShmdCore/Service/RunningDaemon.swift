@@ -20,7 +20,7 @@ struct RunningDaemon {
       switch self {
       case .accepted: nil
       case .refused: "refused by the daemon (pid \(pid)); its log says why"
-      case .ended: "not in force: the daemon (pid \(pid)) ended before it had read it; its log says why"
+      case .ended: "not in force: the daemon (pid \(pid)) ended, and is not known to have read it; its log says why"
       case .notBegun:
         "not in force yet: the daemon (pid \(pid)) was told, and has not begun to reload; while it starts, its tables come back from their stores first, "
           + "and it reloads when it is ready; see 'systemctl status shmd' and its log"
@@ -58,7 +58,10 @@ struct RunningDaemon {
       let state = InstanceLock.state(in: directory)
       if let reloads = state?.reloads, reloads != seen { (start, seen) = (HostClock.monotonicNanoseconds, reloads) }
       if let outcome = Self.outcome(state, before: before) { return outcome }
-      guard HostProcess.name(of: pid) == "shmd" else { return .ended }
+      // It may have written the outcome after the look above.
+      guard HostProcess.name(of: pid) == "shmd" else {
+        return Self.outcome(InstanceLock.state(in: directory), before: before) ?? .ended
+      }
       // Ours, or one behind which ours will begin.
       let isUnderWay = seen.begun > seen.ended
       let patience = isUnderWay ? Self.longestReloadNanoseconds : toBegin

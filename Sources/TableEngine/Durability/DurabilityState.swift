@@ -4,7 +4,7 @@ public enum DurabilityState: UInt64, Sendable, CaseIterable {
   case none = 0
   /// A store follows the table, or did so when its keeper ended.
   case kept = 1
-  /// The keeper lives and cannot store. What is in the table is in memory alone.
+  /// The table is to be stored and cannot be: its keeper says so, or the daemon that could start none. What is in the table is in memory alone.
   case failed = 2
   /// Nothing is stored, and nothing in the store's file is trusted: a sync of it failed, and what the system has of it in memory may never get to
   /// the disk; or it was found damaged. Stays until a new file is written, also after its keeper has ended.

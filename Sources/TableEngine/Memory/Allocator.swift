@@ -44,8 +44,8 @@ final class Allocator: Sendable {
     case tombstone
   }
 
-  /// The last superframes of the last unit: those for replacements, and behind them those for tombstones, each part has room for a
-  /// tombstone of the longest key, or a value of 64 KiB.
+  /// The last superframes of the last unit: those for replacements, and behind them those for tombstones. Each part has room for a
+  /// tombstone of the longest key, or for a value of 64 KiB.
   static let reservedSuperframes = 2 * SHM_RESERVED_SUPERFRAMES
 
   /// A free block of this size code, growing the table if need be; its bits are not set yet.

@@ -1,7 +1,7 @@
 /// Of each unit an upper bound of its longest run of free frames, and of every 64 units the largest of their bounds. They lead a
 /// search for a run to the first unit that may have one, whatever the table's size.
 ///
-/// A run belongs to the unit that it begins in. Of a run that is longer than that, the part up to the end of the next unit counts. So the
+/// A run belongs to the unit that it begins in. If it goes on into the next unit, it counts up to that one's end. So the
 /// bound of a run's unit is at least the run's length, or at least a whole unit. (Summaries of free runs: the page allocator of Go,
 /// `runtime/mpagealloc.go`, which has the same problem with runs across its chunks.)
 ///

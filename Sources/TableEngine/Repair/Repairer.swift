@@ -79,7 +79,7 @@ public struct Repairer {
     participant.slots.coverAll()
     switch state.variant {
     case .rwlock: try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
-    // A repair that may not look at the readers, or is kept from its end by an old one, ends here: nothing has changed.
+    // A repair that is kept from its end by an old reader ends here: it has ended long snapshots, and changed nothing in the table.
     case .rcu: try awaitReaders(state, deadline: inspection.deadline)
     }
     // From here to the last line no barrier runs, whichever process dies.
@@ -136,16 +136,23 @@ public struct Repairer {
   /// reader looks behind the newest version of a key.
   private func awaitReaders(_ state: WriterState, deadline: UInt64) throws(EngineError) {
     let slots = state.slots
+    // First a look alone: a process that may not look at the readers ends no snapshots.
+    _ = try look(state)
     while true {
       // Each time: one that was being taken had a pin at the last look, and is not ended beside that.
       Evictor(state: state).evictAll()
-      guard let scan = ReaderScan.take(state) else {
-        throw .notPermitted("this process may not order other processes' reads (membarrier)")
-      }
+      let scan = try look(state)
       guard scan.isBehind(state.committed) else { return }
       guard HostClock.monotonicNanoseconds < deadline else { throw .timedOut(scan.oldestSlot.map(slots.holder)) }
       shmos_sleep(500_000)
     }
+  }
+
+  private func look(_ state: WriterState) throws(EngineError) -> ReaderScan {
+    guard let scan = ReaderScan.take(state) else {
+      throw .notPermitted("this process may not order other processes' reads (membarrier)")
+    }
+    return scan
   }
 }
 

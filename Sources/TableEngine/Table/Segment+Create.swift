@@ -11,7 +11,7 @@ extension Segment {
   /// - Parameter trusted: users whose half-made tables are waited for and replaced, besides root's, the daemon's and one's
   ///   own.
   /// - Parameter load: what it is to hold when others see it first; nil: nothing.
-  /// - Parameter goesOn: asked after each MiB that is claimed at once, and each few MiB that are backed by huge pages. If it says no before the
+  /// - Parameter goesOn: asked after each MiB that is claimed at once, and each 32 MiB that are backed by huge pages. If it says no before the
   ///   table is whole, the making ends, with nothing left behind.
   /// - Throws: `exists`; `foreign` if the name is a stranger's; `full(.fileSystem)` when /dev/shm has no room, with nothing
   ///   left behind; `notPermitted` for impossible options; ``EngineError/makingEnded``.
@@ -75,14 +75,14 @@ extension Segment {
     _ name: String, _ trusted: TrustedOwners
   ) throws(EngineError) -> (SharedObject, UninheritedLock) {
     for _ in 0..<8 {
-      var isOurs = false
+      var made: SharedObject?
       do throws(SystemError) {
         let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
+        made = control
         guard let claim = try UninheritedLock(of: control, name: ObjectName.control(name)) else { continue }
-        isOurs = try claim.tryLock()
-        if isOurs, try isStillNamed(control, ObjectName.control(name)) { return (control, claim) }
+        if try claim.tryLock(), try isStillNamed(control, ObjectName.control(name)) { return (control, claim) }
       } catch {
-        if isOurs { try? SharedObject.unlink(name: ObjectName.control(name)) }
+        if let made { unlink(made, ObjectName.control(name)) }
         guard error.errno == EEXIST else { throw EngineError(opening: error) }
         try reclaimHalfMade(name, trusted)
       }

@@ -1,5 +1,3 @@
-import SharedTable
-
 /// What is wrong in a file of another program's form, and where.
 struct PlainProblem: Error {
   let place: String

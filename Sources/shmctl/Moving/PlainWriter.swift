@@ -1,4 +1,3 @@
-import SharedTable
 import TableDump
 
 /// Lines for a table's records; nil for one that the form cannot hold.

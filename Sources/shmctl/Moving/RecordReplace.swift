@@ -14,7 +14,8 @@ struct RecordReplace {
   }
 
   func run(_ records: UInt64) throws -> LoadReport {
-    // Read before the barrier: it should last no longer than it must. No more is kept than the table could hold.
+    // Read before the barrier: it should last no longer than it must. No more is kept than the table could hold, and what has
+    // expired.
     let now = try table.read { view in view.now }
     var (batches, bytes): ([DumpBatch], Int) = ([], 0)
     var keys = Swift.Set<[UInt8]>(minimumCapacity: Int(records))

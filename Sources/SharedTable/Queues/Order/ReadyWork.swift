@@ -1,11 +1,11 @@
 /// Asynchronous work whose turn has come, and which no thread has taken up yet: one barrier, or reads and barriers of keys, which may run in
 /// any order.
 ///
-/// In two lists, so that a read is found at once behind barriers of keys, however many those are.
+/// In two lists, so that a read of the RCU variant is found at once behind barriers of keys, however many those are.
 struct ReadyWork {
   /// What may wait for the table.
   private var waiting = SubmissionList()
-  /// Reads, which in the RCU variant wait for nothing.
+  /// Reads of the RCU variant, which wait for nothing.
   private var reads = SubmissionList()
 
   var count: Int { waiting.count + reads.count }

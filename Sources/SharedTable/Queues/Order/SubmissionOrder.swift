@@ -301,7 +301,7 @@ struct SubmissionOrder {
   /// The pool holds a turn of the queue until fewer lanes wait for the table.
   mutating func noteHeldTurn() { turnsHeld += 1 }
 
-  /// Whether the next turn may wait for the table, in the RCU variant.
+  /// Whether the next turn may wait for the table.
   ///
   /// A barrier that has stepped back is not held: it waits if fewer than ``WorkerPool/limit`` lanes wait for the table's barrier; else it steps
   /// back again (``BarrierQueue/beginBarrierInTurn(_:)``), or ends at its deadline.

@@ -6,7 +6,8 @@ class ReadWork: Work, @unchecked Sendable {
   // Sendable because nothing in it changes.
   init(_ queue: BarrierQueue, _ timeout: Duration?) { super.init(.read, queue, timeout) }
 
-  override final var mayWaitForTable: Bool { false }
+  /// A read of the RCU variant waits for nothing (G5).
+  override final var mayWaitForTable: Bool { unsafe queue.table.variant == .rwlock }
 
   /// Does it in an open section.
   func run(_ view: borrowing ReadView) throws -> WorkValue? { nil }
