@@ -177,7 +177,7 @@ import Testing
     #expect(try shared.wait() == .code(1))
     #expect(
       shared.lines == [
-        "\(place): \(name) cannot be stored: /tmp: can be written by its group or by others, who could put a store there; "
+        "\(place): \(name) cannot be stored: /tmp: can be written by its group or by others (or by an ACL), who could put a store there; "
           + cure("/tmp")
       ])
     // The configuration lies in it.
@@ -188,6 +188,13 @@ import Testing
       mixed.lines == [
         "\(place): warning: \(fixture.directory) can be read by its group or by others; \(cure(fixture.directory))"
       ])
+    // A daemon that began anew elsewhere would make their tables empty.
+    let store = fixture.directory + "/settings.sqlite"
+    close(open(store, O_CREAT | O_WRONLY, 0o600))
+    defer { unlink(store) }
+    let holding = try check(fixture.directory)
+    #expect(try holding.wait() == .code(0))
+    #expect(holding.transcript.contains("; stop shmd and move the stores (*.sqlite*) there"), "\(holding.transcript)")
   }
 
   /// Root could use what the service's user cannot.

@@ -24,7 +24,7 @@ import Testing
     #expect(log.lines.count == 3)
     #expect(log.lines[1] == "store compared with its table table=b")
     #expect(
-      log.lines[2].hasPrefix("store compared with its table again, ") && log.lines[2].hasSuffix("table=a times=58"))
+      log.lines[2].hasPrefix("store compared with its table again; ") && log.lines[2].hasSuffix("table=a times=58"))
     // After a minute of rest it is a first one again.
     notices.sayNumbers(now: start + .seconds(120))
     notices.note("a", now: start + .seconds(121))
