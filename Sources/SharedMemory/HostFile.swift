@@ -42,8 +42,9 @@ package enum HostFile {
 
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether every user may write to a file or a directory. A device or a pipe is neither. What is mounted read-only nobody may write, as a container's
-  /// configuration; but to its services systemd shows as read-only what others may write (`ProtectSystem=`), so there that proves nothing.
+  /// Whether every user may write to a file or a directory. A device or a pipe is neither. A file that is mounted read-only, as a container's
+  /// configuration, no user may write. But systemd mounts read-only for a service what users outside of the service may write
+  /// (`ProtectSystem=`), so in a service the mount proves nothing.
   package static func isWritableByAll(_ path: String) -> Bool {
     var status = stat()
     var system = statvfs()

@@ -67,7 +67,7 @@ struct LeaseBook {
     var entry = leases.removeValue(forKey: change.lease) ?? Lease(stored: change.expiry)
     entry.keys.insert(change.key)
     if entry.stored != change.expiry { entry.isUneven = true }
-    // As long as nobody has asked, the nearest expiry of its keys is what is known of its end.
+    // Until the mirror has asked the other store for the lease's end, it takes the nearest expiry of the lease's keys for it.
     if entry.end == nil, let expiry = change.expiry { entry.stored = min(entry.stored ?? expiry, expiry) }
     leases[change.lease] = entry
     return former

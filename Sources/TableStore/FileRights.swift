@@ -1,7 +1,7 @@
 import Glibc
 
-/// Who may read and make a store: its owner alone, whatever rights its table has and whatever the umask is. SQLite gives its log the rights of
-/// the file.
+/// The owners and rights of stores. The owner alone may read a store, whatever rights its table has and whatever the umask is. The owner is shmd's
+/// user or root, or shmd does not open it. SQLite gives its log the rights of the file.
 enum FileRights {
   /// Makes an empty file, which SQLite takes for a new database; it would make one that the umask lets others read. A file that is there
   /// stays, and is not opened: closing it would take the locks of a connection of this process away.
@@ -12,6 +12,9 @@ enum FileRights {
     fchmod(descriptor, 0o600)
     close(descriptor)
   }
+
+  /// What SQLite may have for a store.
+  private static func files(_ path: String) -> [String] { [path, path + "-wal", path + "-journal"] }
 
   /// Whether an owner is this user or root, whom nobody keeps from anything.
   static func isOurs(_ owner: uid_t) -> Bool { owner == geteuid() || owner == 0 }
@@ -24,7 +27,7 @@ enum FileRights {
 
   /// The first such file; nil if there is none.
   static func stranger(owning path: String) -> Stranger? {
-    for file in [path, path + "-wal", path + "-journal"] {
+    for file in files(path) {
       var status = stat()
       if unsafe lstat(file, &status) == 0, !isOurs(status.st_uid) { return Stranger(file: file, user: status.st_uid) }
       if unsafe stat(file, &status) == 0, !isOurs(status.st_uid) { return Stranger(file: file, user: status.st_uid) }
@@ -35,7 +38,7 @@ enum FileRights {
   /// Takes the rights of all but the owner away from a store's files. Where the system refuses that, as on a file system without rights,
   /// the store is used all the same.
   static func narrow(_ path: String) {
-    for file in [path, path + "-wal", path + "-journal"] {
+    for file in files(path) {
       var status = stat()
       guard unsafe stat(file, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
       unsafe chmod(file, status.st_mode & 0o600)

@@ -65,7 +65,8 @@ public struct StoreDirectory: Sendable, Equatable {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o044 != 0
   }
 
-  /// How others are kept from listing it. Nobody is told to change a directory that holds more than stores, as /tmp or /var/lib: others need it.
+  /// What the administrator is told to do to keep other users from listing it. The advice changes no directory that holds more than stores, as
+  /// /tmp or /var/lib: other programs need it.
   public var cureForReaders: String { isForStoresAlone ? "run: chmod 0700 \(path)" : cureForSharing }
 
   /// Whether it is this user's and holds nothing but stores. Right below the root, as /srv, it may be others' too while it is empty.
@@ -80,7 +81,7 @@ public struct StoreDirectory: Sendable, Equatable {
     return names?.allSatisfy { name in others.contains(name) || ends.contains(where: name.hasSuffix) } ?? false
   }
 
-  /// Where stores lie there, a daemon that begins anew elsewhere would make their tables empty.
+  /// If stores lie in this directory, the administrator has to move them: a daemon that found none in the new one would make their tables empty.
   private var cureForSharing: String {
     let hasStores = (try? HostFile.names(in: path).contains { $0.hasSuffix(".sqlite") }) ?? true
     return "name a directory for shmd alone by 'store-directory'; this makes one: "

@@ -8,7 +8,8 @@ public struct StoreStatus: Sendable {
   public var version: UInt64 = 0
   /// Since when there has been something that is not on the disk, by CLOCK_MONOTONIC; nil: there is nothing.
   var waitingSince: UInt64?
-  /// Since when the keeper has been at work of which nobody waits for the end, by CLOCK_MONOTONIC: it does not see what is committed meanwhile.
+  /// Since when the keeper has been at a slice of work for whose end no commit waits, by CLOCK_MONOTONIC. Until the slice has ended, the keeper does
+  /// not see what writers commit.
   var busySince: UInt64?
   /// For how long there may be, by the table's mode.
   var interval: Duration = .zero
@@ -43,7 +44,7 @@ public struct StoreStatus: Sendable {
   /// committed while the keeper did other work nobody knows when: then this is since that work began, which may be too long.
   public var lag: Duration { Self.time(since: waitingSince ?? (version > durable ? busySince : nil)) }
 
-  /// For how long the keeper has been at one slice of work that nobody waits for. It is short, unless the disk does not answer.
+  /// For how long the keeper has been at such a slice of work. It is short, unless the disk does not answer.
   public var busy: Duration { Self.time(since: busySince) }
 
   private static func time(since start: UInt64?) -> Duration {

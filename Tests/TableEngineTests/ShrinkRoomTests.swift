@@ -56,21 +56,27 @@ import Testing
     #expect(allocator.findInRecentSlab(sizeClass) == nil)
   }
 
-  /// A shrinker that died, or a repair, leaves pages of rings and journal behind what those use.
-  @Test func pagesOfRingsThatNothingUsesAreFound() throws {
+  private func shrink(_ table: Table) throws { while try table.administration.shrink()?.isUnfinished != false {} }
+
+  /// A table of one key that has given back what it can do without, and what it has claimed then.
+  private func shrunkTable() throws -> (Table, WriterState, small: Int) {
     let table = try Table.temporary(capacityBytes: 16 << 20)
     try table.set("key", 1)
     let state = try #require(table.segment.participant).state
-    func shrink() throws { while try table.administration.shrink()?.isUnfinished != false {} }
-    try shrink()
-    let small = state.backing.allocatedBytes
+    try shrink(table)
+    return (table, state, state.backing.allocatedBytes)
+  }
+
+  /// A shrinker that died, or a repair, leaves pages of rings and journal behind what those use.
+  @Test func pagesOfRingsThatNothingUsesAreFound() throws {
+    let (table, state, small) = try shrunkTable()
     for region in [state.journal.spareRegion, state.retained.spareRegion] {
       let lost = region.upperBound - (64 << 10)
       try state.backing.allocateControl(offset: lost, count: 64 << 10)
       state.ctl.fill(lost, count: 64 << 10, with: 1)
     }
     #expect(state.backing.allocatedBytes >= small + (128 << 10))
-    try shrink()
+    try shrink(table)
     #expect(state.backing.allocatedBytes == small)
     #expect(try table.check() == [])
   }
@@ -78,23 +84,18 @@ import Testing
   /// A reader at the newest version is in the way only once the shrinker has made the next one. Then the rings get their sizes back: by those
   /// alone a later call knows of pages that nothing was written to.
   @Test func ringsThatAReaderKeepsLargeAreShrunkLater() throws {
-    let table = try Table.temporary(capacityBytes: 16 << 20)
-    try table.set("key", 1)
-    let state = try #require(table.segment.participant).state
-    func shrink() throws { while try table.administration.shrink()?.isUnfinished != false {} }
-    try shrink()
-    let small = state.backing.allocatedBytes
+    let (table, state, small) = try shrunkTable()
     try state.retained.reserve(4 * Ring.initialRecords, state.backing)
     #expect(state.backing.allocatedBytes > small)
     var snapshot: Snapshot? = try table.snapshot()
     let version = table.version
-    try shrink()
+    try shrink(table)
     #expect(table.version == version + 1, "the shrinker's")
     let isTooLarge = state.retained.isTooLarge
     #expect(isTooLarge)
     #expect(try snapshot?.get("key") == 1)
     snapshot = nil
-    try shrink()
+    try shrink(table)
     #expect(state.backing.allocatedBytes == small)
     #expect(try table.check() == [])
   }

@@ -241,7 +241,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     return true
   }
 
-  /// - Parameter reason: is told to the client if its answers are not being made just now. Whoever does not read is not waited for.
+  /// Closes the connection. The server does not wait for a client that does not read.
+  /// - Parameter reason: the server tells it the client, unless a lane is making the client's answers just now.
   func disconnect(telling reason: CommandError? = nil) {
     guard let context else { return }
     if let reason, !isInLane {

@@ -207,18 +207,18 @@ extension Session {
     defer { replyStart = start }
     reply.array(queue.entries.count)
     let begin = ContinuousClock.now
-    var oneHasTakenLong = false
+    var hasRunLongOne = false
     for entry in queue.entries {
       replyStart = reply.position
       do {
         try reply.room(for: 0)
         if entry.command.mayTakeLong {
-          if oneHasTakenLong, ContinuousClock.now - begin > server.options.longestTransaction {
+          if hasRunLongOne, ContinuousClock.now - begin > server.options.longestTransaction {
             throw CommandError(
               "ERR the transaction has taken a second already, and others wait for it: give '\(entry.command.name)' outside of "
                 + "MULTI, or earlier in it")
           }
-          oneHasTakenLong = true
+          hasRunLongOne = true
         }
         try entry.request.withRequest { request in try answer(entry.command, request) }
       } catch {

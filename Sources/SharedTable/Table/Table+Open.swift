@@ -15,16 +15,18 @@ extension Table {
     _ name: String, _ options: Options = Options(), timeout: Duration = defaultTimeout,
     clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
-    try check(name)
-    return Table(try make(name, options, trusting: []), timeout: timeout, clock: ExpiryClock(clock))
+    try create(name, options, timeout: timeout, clock: clock, goesOn: { true })
   }
 
   /// As ``create(_:_:timeout:clock:)``, for a daemon with a watchdog: to claim tens of GB takes longer than that waits.
   /// - Parameter goesOn: asked after each part of the work; if it says no before the table is whole, nothing is made: `system` with ECANCELED.
-  package static func create(_ name: String, _ options: Options, goesOn: () -> Bool) throws(TableError) -> Table {
+  package static func create(
+    _ name: String, _ options: Options, timeout: Duration = defaultTimeout, clock: (@Sendable () -> UInt64)? = nil,
+    goesOn: () -> Bool
+  ) throws(TableError) -> Table {
     try check(name)
     let segment = try make(name, options, trusting: [], goesOn: goesOn)
-    return Table(segment, timeout: defaultTimeout, clock: ExpiryClock())
+    return Table(segment, timeout: timeout, clock: ExpiryClock(clock))
   }
 
   static func make(

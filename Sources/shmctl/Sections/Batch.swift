@@ -40,13 +40,10 @@ struct Batch: TableCommand {
   @Flag(help: "Print a line for each operation: done, unmet, or a sum.")
   var results = false
 
-  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
-  var force = false
-
-  @Argument(help: ArgumentHelp("Operations; standard input if none or -.", valueName: "file"))
-  var file: RawArgument?
+  @OptionGroup var input: OperationOptions
 
   func run(on table: Table) throws {
-    try OperationRun(table, options, results: results, atomic: atomic, force: force).run(InputFile(file))
+    try OperationRun(table, options, results: results, atomic: atomic, force: input.force)
+      .run(InputFile(input.file))
   }
 }

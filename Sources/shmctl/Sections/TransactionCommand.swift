@@ -22,13 +22,10 @@ struct TransactionCommand: TableCommand {
   @Flag(help: "Print a line for each operation: done, or a sum.")
   var results = false
 
-  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
-  var force = false
-
-  @Argument(help: ArgumentHelp("Operations; standard input if none or -.", valueName: "file"))
-  var file: RawArgument?
+  @OptionGroup var input: OperationOptions
 
   func run(on table: Table) throws {
-    try OperationRun(table, options, results: results, atomic: true, force: force).run(InputFile(file))
+    try OperationRun(table, options, results: results, atomic: true, force: input.force)
+      .run(InputFile(input.file))
   }
 }

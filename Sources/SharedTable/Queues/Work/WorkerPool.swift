@@ -137,7 +137,7 @@ final class WorkerPool: Sendable {
   func whileWaiting<R, E: Error>(forBarrierOf table: Segment, _ body: () throws(E) -> R) throws(E) -> R? {
     let id = ObjectIdentifier(table)
     let isOneOfFew = state.withLock { state in
-      guard state.crowds[id, default: Crowd()].waitingForBarrier < limit else { return false }
+      if isCrowdFull(id, state) { return false }
       state.crowds[id, default: Crowd()].waitingForBarrier += 1
       return true
     }
@@ -151,7 +151,11 @@ final class WorkerPool: Sendable {
 
   /// Whether ``limit`` lanes wait for the barrier of a table: further queues step back.
   func isCrowdFull(of table: Segment) -> Bool {
-    state.withLock { $0.crowds[ObjectIdentifier(table)]?.waitingForBarrier == limit }
+    state.withLock { isCrowdFull(ObjectIdentifier(table), $0) }
+  }
+
+  private func isCrowdFull(_ id: ObjectIdentifier, _ state: State) -> Bool {
+    state.crowds[id]?.waitingForBarrier == limit
   }
 
   /// Has ``BarrierQueue/comeBack()`` called when a lane no longer waits for the barrier of the queue's table, or at the deadline.
@@ -159,7 +163,7 @@ final class WorkerPool: Sendable {
   func addToCrowd(_ queue: BarrierQueue, until deadline: Deadline) -> Bool {
     let id = ObjectIdentifier(queue.table.segment)
     return state.withLock { state in
-      guard let crowd = state.crowds[id], crowd.waitingForBarrier == limit else { return false }
+      guard isCrowdFull(id, state) else { return false }
       state.crowds[id]?.steppedBack.append(SteppedBack(queue: queue, deadline: deadline))
       setAlarm(deadline, &state)
       return true
