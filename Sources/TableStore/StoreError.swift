@@ -82,7 +82,7 @@ extension StoreError {
     "nothing was changed; move it away, with the -wal beside it, and shmd writes the table to a new file, from memory"
 
   /// This error with the advice for a table that lives.
-  var besideTable: StoreError {
+  public var besideTable: StoreError {
     StoreError(code, path, message.replacing(Self.moveAway, with: Self.moveAwayFromTable), tableError)
   }
 

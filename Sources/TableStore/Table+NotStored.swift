@@ -15,4 +15,12 @@ extension Table {
       if segment.keeping != .broken { try? segment.setKeeping(state) }
     }
   }
+
+  /// Notes in the table that no table can be made of its store, though the last sync of its keeper, which has ended, succeeded. The next keeper
+  /// then writes another file from memory, instead of going on with this one. Where another process keeps the store, nothing is noted. Does not
+  /// wait.
+  public func noteStoreBroken() {
+    guard let lock = try? segment.lockForKeeper(waits: false) else { return }
+    withExtendedLifetime(lock) { try? segment.setKeeping(.broken) }
+  }
 }

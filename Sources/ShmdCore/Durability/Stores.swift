@@ -98,8 +98,8 @@ public final class Stores: Sendable {
       throw failure.error
     }
     // Its name was taken away: what was in it goes into the store before it comes back.
-    try save(configuration.name) { _ = goesOn() }
-    let directory = state.withLock { $0.directory }
+    let (directory, wasUnsaved) = state.withLock { ($0.directory, $0.unsaved.contains(configuration.name)) }
+    let saved = try save(configuration.name) { _ = goesOn() }
     do throws(StoreError) {
       guard let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
       else { return nil }
@@ -108,18 +108,44 @@ public final class Stores: Sendable {
     } catch {
       // What stands against the table without a row read is looked at again at once.
       if let error = error.tableError, !Self.codesOfRows.contains(error.code) { throw error }
-      let failure = error.tableError ?? TableError(.system, table: configuration.name, "its store: \(error)")
+      var failure = error.tableError ?? TableError(.system, table: configuration.name, "its store: \(error)")
+      if let saved, error.code == .damaged || error.code == .inputOutput {
+        failure = storeAnew(saved, after: error)
+        // The next round finds another file. Where no table can be made of that one either, the disk needs time, or a person.
+        if !wasUnsaved { throw failure }
+      }
       let until = ContinuousClock.now + Self.pauseAfterFailure
       state.withLock { $0.unreadable[configuration.name] = (failure, until) }
       throw failure
     }
   }
 
+  /// The last sync of a table that has lost its name succeeded, and no table can be made of the file all the same: the only whole copy is in memory.
+  /// Its keeper begins again, and writes another file.
+  /// - Parameter keeper: it has ended.
+  /// - Returns: what is said of the table until it comes back.
+  private func storeAnew(_ keeper: StoreKeeper, after error: StoreError) -> TableError {
+    let table = keeper.table
+    table.noteStoreBroken()
+    // Where no thread can be started, the next round comes here again.
+    let next = (try? makeKeeper(table, keeper.mode, in: keeper.directory)) ?? keeper
+    state.withLock { state in
+      state.keepers[table.name] = next
+      state.unsaved.insert(table.name)
+    }
+    return TableError(
+      .system, table: table.name,
+      "lost its name, and no table can be made of its store; shmd writes another one from memory, from which it comes back; until then do "
+        + "not stop shmd; the store: \(error.besideTable)")
+  }
+
   /// Stores what is left of a table that has lost its name, if it has a keeper, and ends that.
+  /// - Returns: the keeper that has ended, if its last sync has put all of the table into the store.
   /// - Throws: why it cannot be stored. What is in memory is all there is then: the keeper stays, and tries again by itself.
-  private func save(_ name: String, _ beat: () -> Void) throws(TableError) {
+  @discardableResult
+  private func save(_ name: String, _ beat: () -> Void) throws(TableError) -> StoreKeeper? {
     let (keeper, isUnsaved) = state.withLock { ($0.keepers[name], $0.unsaved.contains(name)) }
-    guard let keeper else { return }
+    guard let keeper else { return nil }
     if isUnsaved, !keeper.hasEnded, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
     keeper.stopAndWait(beat)
     let obstacle = keeper.status.obstacleToRestoring
@@ -131,6 +157,7 @@ public final class Stores: Sendable {
       if next != nil { state.unsaved.insert(name) } else { state.unsaved.remove(name) }
     }
     if let obstacle { throw Self.unsaved(name, obstacle) }
+    return keeper.status.error == nil ? keeper : nil
   }
 
   /// Stores what is left of a table whose name leads to something else. Where that fails its keeper goes on: the table would come back as an older
