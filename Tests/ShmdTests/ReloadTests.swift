@@ -31,7 +31,7 @@ import Testing
     try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}")
     let daemon = try fixture.startReady()
     daemon.signal(SIGSTOP)
-    let running = try #require(RunningDaemon(directory: fixture.directory + "/run"))
+    let running = try #require(try RunningDaemon(directory: fixture.directory + "/run"))
     let outcome = try running.reload(patience: 0)
     #expect(outcome == .notBegun)
     #expect(outcome.complaint(running.pid)?.contains("it reloads when it is ready") == true)
@@ -48,7 +48,7 @@ import Testing
     let daemon = try fixture.startReady()
     daemon.signal(SIGHUP)
     try daemon.waitForLine("configuration reloaded")
-    let pid = try #require(RunningDaemon(directory: fixture.directory + "/run")?.pid)
+    let pid = try #require(try RunningDaemon(directory: fixture.directory + "/run")?.pid)
     let threads = try WorkerProcess.run("/bin/sh", ["-c", "cat /proc/\(pid)/task/*/comm"], timeoutSeconds: 60).output
     #expect(threads.split(separator: "\n").contains("shmd-config"), "\(threads)")
     daemon.signal(SIGTERM)
@@ -76,7 +76,7 @@ import Testing
     try fixture.configure("  []")
     let daemon = try fixture.startReady()
     let run = fixture.directory + "/run"
-    #expect(InstanceLock.state(in: run)?.reloads == .init())
+    #expect(try InstanceLock.state(in: run)?.reloads == .init())
     // The reload lasts as long as it waits for who makes the table: for a second at least.
     let maker = open("/dev/shm/shmtable.\(name).ctl", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(maker) }
@@ -84,9 +84,9 @@ import Testing
     try fixture.configure("  - {name: \(name), capacity: 2MiB}")
     daemon.signal(SIGHUP)
     try daemon.waitForLine("reloading")
-    #expect(InstanceLock.state(in: run)?.reloads.begun == 1)
+    #expect(try InstanceLock.state(in: run)?.reloads.begun == 1)
     try daemon.waitForLine("configuration reloaded")
-    #expect(eventually { InstanceLock.state(in: run)?.reloads == .init(begun: 1, ended: 1) })
+    #expect(try eventually { try InstanceLock.state(in: run)?.reloads == .init(begun: 1, ended: 1) })
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }

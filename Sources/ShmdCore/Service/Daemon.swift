@@ -67,9 +67,16 @@ public struct Daemon: Sendable {
     } catch {
       return complain(error)
     }
-    guard let running = RunningDaemon(directory: runtimeDirectory) else {
-      Self.complain(
-        "\(InstanceLock.path(in: runtimeDirectory)): no shmd runs here; start it, or give --runtime-directory")
+    let path = InstanceLock.path(in: runtimeDirectory)
+    let running: RunningDaemon
+    do throws(SystemError) {
+      guard let found = try RunningDaemon(directory: runtimeDirectory) else {
+        Self.complain("\(path): no shmd runs here; start it, or give --runtime-directory")
+        return .failure
+      }
+      running = found
+    } catch {
+      Self.complain("\(path): cannot be read: \(error); run this as root, or as the daemon's user")
       return .failure
     }
     do throws(SystemError) {

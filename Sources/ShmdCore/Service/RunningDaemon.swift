@@ -42,8 +42,10 @@ struct RunningDaemon {
 
   /// Nil if none runs. An ended daemon may have left the file, and another process may have its number: what has it must be
   /// called what the daemon is called. (Who tried the lock instead would keep a daemon away that starts just then.)
-  init?(directory: String) {
-    guard let state = InstanceLock.state(in: directory), HostProcess.name(of: state.pid) == "shmd" else { return nil }
+  init?(directory: String) throws(SystemError) {
+    guard let state = try InstanceLock.state(in: directory), HostProcess.name(of: state.pid) == "shmd" else {
+      return nil
+    }
     self.directory = directory
     pid = state.pid
     before = state
@@ -55,12 +57,12 @@ struct RunningDaemon {
     guard kill(pid, SIGHUP) == 0 else { throw SystemError(call: "kill", errno: errno) }
     var (start, seen) = (HostClock.monotonicNanoseconds, before.reloads)
     while true {
-      let state = InstanceLock.state(in: directory)
+      let state = try InstanceLock.state(in: directory)
       if let reloads = state?.reloads, reloads != seen { (start, seen) = (HostClock.monotonicNanoseconds, reloads) }
       if let outcome = Self.outcome(state, before: before) { return outcome }
       // It may have written the outcome after the look above.
       guard HostProcess.name(of: pid) == "shmd" else {
-        return Self.outcome(InstanceLock.state(in: directory), before: before) ?? .ended
+        return Self.outcome(try InstanceLock.state(in: directory), before: before) ?? .ended
       }
       // Ours, or one behind which ours will begin.
       let isUnderWay = seen.begun > seen.ended

@@ -5,7 +5,8 @@ import SharedMemory
 ///
 /// The lock ends with the process, however it ends, so a file that a killed daemon left behind stops nobody. The file
 /// itself stays: removing it would let two daemons lock two files of one name. Its text is the holder's pid, and how many reloads it
-/// has ended and begun, for people and for `--reload`.
+/// has ended and begun, for people and for `--reload`. Only its owner may open it: whoever can open it can lock it, and would keep the daemon
+/// from starting.
 public final class InstanceLock: Sendable {
   /// Why there is no lock.
   enum Failure: Error {
@@ -38,9 +39,11 @@ public final class InstanceLock: Sendable {
   /// Takes the lock, or fails at once. Makes the file, and its directory if only that is missing.
   static func take(directory: String) throws(Failure) -> InstanceLock {
     _ = unsafe mkdir(directory, 0o755)
-    let descriptor = unsafe open(path(in: directory), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    let descriptor = unsafe open(path(in: directory), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .system(SystemError(call: "open", errno: errno)) }
     let lock = InstanceLock(descriptor)
+    // Earlier releases left it to the umask. Of another user's file the system refuses this; that user could lock it in any case.
+    fchmod(descriptor, 0o600)
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       if errno == EWOULDBLOCK { throw .held(pid: lock.written?.pid) }
       throw .system(SystemError(call: "flock", errno: errno))
@@ -49,10 +52,14 @@ public final class InstanceLock: Sendable {
     return lock
   }
 
-  /// What the file in a directory says, whether its writer lives or not.
-  static func state(in directory: String) -> State? {
+  /// What the file in a directory says, whether its writer lives or not; nil if there is none.
+  /// - Throws: EACCES for a user who is not its owner.
+  static func state(in directory: String) throws(SystemError) -> State? {
     let descriptor = unsafe open(path(in: directory), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw SystemError(call: "open", errno: errno)
+    }
     return InstanceLock(descriptor).written
   }
 
