@@ -162,10 +162,14 @@ public final class Follower {
 
   // MARK: - Steps
 
-  /// Reads on in the change log. Never waits, and costs the writers nothing.
+  /// Reads on in the change log, as far as the table is by now. Never waits, and costs the writers nothing.
   /// - Returns: whether something is to be stored.
   @discardableResult
-  public func collect() throws(StoreError) -> Bool {
+  public func collect() throws(StoreError) -> Bool { try collect(upTo: table.version) }
+
+  /// Reads on in the change log, at least up to a version, and no further than the call that reaches it. Beside writers that commit as fast as the log is
+  /// read, reading to its end would not return: nothing would be stored, and nobody told.
+  func collect(upTo goal: UInt64) throws(StoreError) -> Bool {
     while true {
       let batch = try reading { () throws(EngineError) in
         try unsafe segment.readChanges(&cursor, limit: Self.recordsRead)
@@ -180,8 +184,10 @@ public final class Follower {
           pendingBytes += Self.byteCount(change.key)
         }
       }
-      if batch.isAtEnd {
-        covered = batch.newest
+      // After an overrun the cursor may be overtaken again and again, and reach no version. What it would read the comparison reads.
+      if batch.missed > 0 { return true }
+      if batch.isAtEnd || cursor.readVersion >= goal {
+        covered = cursor.readVersion
         return mustCompare || store == nil || !pending.isEmpty
       }
     }
