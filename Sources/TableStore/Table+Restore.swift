@@ -35,6 +35,7 @@ extension Table {
     defer { store.close() }
     // The loader says that what the file holds is on the disk.
     try store.syncFile()
+    try requireRoom(in: store)
     let isMirror = options.features.contains(.mirror)
     let staysMirror = isMirror && store.isOfMirror
     var failure: StoreError?
@@ -64,6 +65,20 @@ extension Table {
       throw failure ?? StoreError(TableError(error, table: name), store.path)
     }
     return table
+  }
+
+  /// Writes to the store before anything is read from it: what ends a restore writes, too, and on a full disk a large store would be read whole and
+  /// thrown away, each time that it is tried.
+  private static func requireRoom(in store: Store) throws(StoreError) {
+    do throws(StoreError) {
+      try store.commitAgain()
+    } catch {
+      guard error.code == .noSpace else { throw error }
+      throw StoreError(
+        .noSpace, store.path,
+        "no room on the file system, and a table comes back only where its store can be written; free some: it is tried again each minute, and "
+          + "at a reload")
+    }
   }
 
   /// What becomes of a mirror's status in the table that comes back; any other key stays as it is.

@@ -388,6 +388,36 @@ enum Length {
     #expect(failures > 1)
   }
 
+  /// Else a large store would be read whole, and thrown away, each time that it is tried.
+  @Test func aRestoreOnAFullDiskFailsBeforeTheFirstRow() throws {
+    try withTableAndDisk { name, table, directory in
+      for begin in stride(from: 0, to: 10_000, by: 1000) {
+        try table.barrier { tx in for index in begin..<(begin + 1000) { try tx.set("key \(index)", index) } }
+      }
+      let follower = try Follower(table, in: directory)
+      try follower.sync()
+      follower.close()
+      removeObjects(ofTable: name)
+      let options = Table.Options(capacityBytes: 4 << 20)
+      var beats = 0
+      func restore() throws -> Table? {
+        try Table.restore(name, options, from: directory, disk: "faulty") {
+          beats += 1
+          return true
+        }
+      }
+      faulty_disk_plan(FAULTY_DISK_FULL, 1)
+      let error = storeError { _ = try restore() }
+      #expect(error?.code == .noSpace)
+      #expect(
+        error?.message.contains("a table comes back only where its store can be written") == true, "\(error as Any)")
+      #expect(beats == 0)
+      faulty_disk_plan(FAULTY_DISK_NONE, 0)
+      #expect(try restore()?.count == 10_000)
+      #expect(beats > 0)
+    }
+  }
+
   /// What an administrator copied there may be in the system's memory alone, and the restored table calls it durable. Closing the store
   /// syncs the file as well, but later, and nobody is told if that fails.
   @Test func aRestoredTableIsDurableOnlyIfItsFileWasSynced() throws {
