@@ -114,6 +114,23 @@ import Testing
     }
   }
 
+  /// The status is that of the newest sample, and that no other comes is what its reader has to know.
+  @Test(arguments: ["/", "/status.json"]) func aTableThreadThatHangsIsInTheStatus(_ path: String) throws {
+    let sample = HostSample()
+    let monitor = Monitor(Startup(), sample: sample)
+    func says(_ text: String, after seconds: UInt64) throws -> Bool {
+      let page = try #require(monitor.page(path, now: sample.takenNanoseconds + seconds * 1_000_000_000))
+      return String(decoding: page.body, as: UTF8.self).contains(text)
+    }
+    let isInOrder = path == "/" ? "in order" : "\"health\":[]"
+    #expect(try says(isInOrder, after: 1))
+    // The page of before is not this one, nor is this one kept.
+    for seconds in [60, 70] as [UInt64] {
+      #expect(try says("the table thread has not answered for \(seconds) s", after: seconds))
+      #expect(try !says(isInOrder, after: seconds))
+    }
+  }
+
   @Test func reloadsAndDeadParticipantsAreCounted() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()

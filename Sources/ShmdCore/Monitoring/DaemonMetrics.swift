@@ -4,9 +4,9 @@ import TableMetrics
 /// The daemon's own families beside those of its tables.
 enum DaemonMetrics {
   /// What `/health` would answer at this moment. Not in ``text(_:)``, which is made once a sample: where no other sample comes, this one is too old.
-  static func health(_ sample: HostSample) -> String {
-    PrometheusText.text(
-      of: [family("healthy", .gauge, "1 if /health answers 200.", HealthReport(sample).reasons.isEmpty ? 1 : 0)])
+  static func health(_ sample: HostSample, now: UInt64) -> String {
+    let isHealthy = HealthReport(sample, now: now).reasons.isEmpty
+    return PrometheusText.text(of: [family("healthy", .gauge, "1 if /health answers 200.", isHealthy ? 1 : 0)])
   }
 
   static func text(_ sample: HostSample) -> String {

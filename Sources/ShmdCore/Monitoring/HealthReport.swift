@@ -1,5 +1,3 @@
-import SharedMemory
-
 /// Whether all that the daemon keeps is in order; each reason why not, a line.
 struct HealthReport: Sendable {
   let reasons: [String]
@@ -7,11 +5,16 @@ struct HealthReport: Sendable {
   /// The table thread has not answered for so long: it hangs.
   private static let longestSilenceNanoseconds: UInt64 = 15_000_000_000
 
-  init(_ sample: HostSample, now: UInt64 = HostClock.monotonicNanoseconds) {
-    var reasons: [String] = []
+  /// For how long the table thread has not answered, if that is too long; else nil.
+  static func silence(since sample: HostSample, now: UInt64) -> UInt64? {
     let silence = now > sample.takenNanoseconds ? now - sample.takenNanoseconds : 0
     // It grows with the tables: a thousand large ones take their time.
-    if silence > Self.longestSilenceNanoseconds + 2 * MonitoringService.pause(after: sample) {
+    return silence > longestSilenceNanoseconds + 2 * MonitoringService.pause(after: sample) ? silence : nil
+  }
+
+  init(_ sample: HostSample, now: UInt64) {
+    var reasons: [String] = []
+    if let silence = Self.silence(since: sample, now: now) {
       reasons.append("the table thread has not answered for \(silence / 1_000_000_000) s")
     }
     reasons += sample.blocked.map { "table '\($0.table)' cannot be had: \($0.problem)" }

@@ -6,7 +6,8 @@ import ToolSupport
 
 /// The newest sample, and the pages made of it.
 ///
-/// A page is made when it is first asked for, and once a sample: a thousand scrapes a second make no more work than one.
+/// A page is made when it is first asked for, and once a sample: a thousand scrapes a second make no more work than one. Where no other sample
+/// comes, the status is made for each request, and says for how long.
 final class Monitor: Sendable {
   private struct State {
     var sample: HostSample
@@ -48,35 +49,38 @@ final class Monitor: Sendable {
   }
 
   /// What is answered at a path; nil: there is nothing. Waits for nobody.
-  func page(_ path: String) -> Page? {
-    // These two say what is true now: that a sample is old is what they are asked for.
+  func page(_ path: String, now: UInt64 = HostClock.monotonicNanoseconds) -> Page? {
+    // These say what is true now: that a sample is old is what they are asked for.
     switch path {
-    case "/health": return health
+    case "/health": return health(now)
     case "/ready": return ready
+    case "/", "/status.json":
+      let sample = sample
+      if HealthReport.silence(since: sample, now: now) != nil { return Self.make(path, of: sample, now: now) }
     default: break
     }
     var (page, sample) = state.withLock { state in
       if let page = state.made[path] { return (page as Page?, state.sample) }
-      let page = Self.make(path, of: state.sample)
+      let page = Self.make(path, of: state.sample, now: state.sample.takenNanoseconds)
       state.made[path] = page
       return (page, state.sample)
     }
-    if path == "/metrics" { page?.body += DaemonMetrics.health(sample).utf8 }
+    if path == "/metrics" { page?.body += DaemonMetrics.health(sample, now: now).utf8 }
     return page
   }
 
-  private static func make(_ path: String, of sample: HostSample) -> Page? {
+  private static func make(_ path: String, of sample: HostSample, now: UInt64) -> Page? {
     switch path {
-    case "/": StatusPage.page(sample)
-    case "/status.json": Page(contentType: "application/json", StatusJSON.text(of: sample))
+    case "/": StatusPage.page(sample, now: now)
+    case "/status.json": Page(contentType: "application/json", StatusJSON.text(of: sample, now: now))
     case "/metrics": Page(contentType: PrometheusText.contentType, Array(DaemonMetrics.text(sample).utf8))
     default: nil
     }
   }
 
-  private var health: Page {
+  private func health(_ now: UInt64) -> Page {
     let sample = sample
-    let reasons = HealthReport(sample).reasons
+    let reasons = HealthReport(sample, now: now).reasons
     guard !reasons.isEmpty else {
       return Page(status: 200, "ok, \(sample.tables.count) \(sample.tables.count == 1 ? "table" : "tables")")
     }

@@ -5,12 +5,13 @@ import ToolSupport
 
 /// A sample as `/status.json` (docs/status-json.md).
 enum StatusJSON {
-  static func text(of sample: HostSample) -> [UInt8] {
+  /// - Parameter now: when it is asked for, by CLOCK_MONOTONIC: the health is that of this moment.
+  static func text(of sample: HostSample, now: UInt64) -> [UInt8] {
     var object = JSONObject()
     object.add("version", 1)
     object.add("time", sample.wallNanoseconds / 1_000_000)
     object.add("sampleMicroseconds", sample.tookNanoseconds / 1000)
-    object.add("health", strings: HealthReport(sample, now: sample.takenNanoseconds).reasons.map(\.printable))
+    object.add("health", strings: HealthReport(sample, now: now).reasons.map(\.printable))
     object.add("daemon", raw: counters(sample.counters))
     let stores = Dictionary(uniqueKeysWithValues: sample.stores.map { ($0.table, $0.status) })
     object.add(

@@ -9,16 +9,18 @@ import ToolSupport
 /// It is whole without its script, which fetches it anew each second and puts its `main` in place of the old one: the page
 /// has one renderer, and text of strangers is escaped in one place.
 enum StatusPage {
-  static func page(_ sample: HostSample) -> Page {
+  /// - Parameter now: when it is asked for, by CLOCK_MONOTONIC: the health is that of this moment.
+  static func page(_ sample: HostSample, now: UInt64) -> Page {
     let nonce = String(UInt64.random(in: .min ... .max), radix: 36)
-    var page = Page(contentType: "text/html; charset=utf-8", Array(document(sample, nonce).utf8))
+    var page = Page(
+      contentType: "text/html; charset=utf-8", Array(document(sample, nonce, HealthReport(sample, now: now)).utf8))
     page.securityPolicy =
       "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
       + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     return page
   }
 
-  static func document(_ sample: HostSample, _ nonce: String) -> String {
+  static func document(_ sample: HostSample, _ nonce: String, _ health: HealthReport) -> String {
     """
     <!DOCTYPE html>
     <html lang="en"><head><meta charset="utf-8">
@@ -28,7 +30,7 @@ enum StatusPage {
     <link rel="icon" href="data:,">
     <style>
     \(style)</style></head><body>
-    \(main(sample))
+    \(main(sample, health))
     <script nonce="\(nonce)">
     \(script)</script>
     </body></html>
@@ -36,23 +38,23 @@ enum StatusPage {
     """
   }
 
-  static func main(_ sample: HostSample) -> String {
+  static func main(_ sample: HostSample, _ health: HealthReport) -> String {
     let stores = Dictionary(uniqueKeysWithValues: sample.stores.map { ($0.table, $0.status) })
     let cards = sample.tables.map { StatusCard($0, stores[$0.name], sample.history).html }
     let time = ServiceLog.timestamp(sample.wallNanoseconds).prefix(19).replacing("T", with: " ") + " UTC"
     return """
       <main>
-      <header><h1>shmd</h1>\(verdict(sample))<span class="dim" id="time">\(time)</span></header>
+      <header><h1>shmd</h1>\(verdict(health))<span class="dim" id="time">\(time)</span></header>
       \(summary(sample))
-      \(problems(sample))<div class="cards">
+      \(problems(health))<div class="cards">
       \(cards.joined(separator: "\n"))
       </div>
       </main>
       """
   }
 
-  private static func verdict(_ sample: HostSample) -> String {
-    let count = HealthReport(sample, now: sample.takenNanoseconds).reasons.count
+  private static func verdict(_ health: HealthReport) -> String {
+    let count = health.reasons.count
     return count == 0
       ? "<span class=\"badge good\">in order</span>"
       : "<span class=\"badge bad\">\(count) \(count == 1 ? "problem" : "problems")</span>"
@@ -74,9 +76,8 @@ enum StatusPage {
     return "<dl class=\"sum\">" + figures.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined() + "</dl>"
   }
 
-  private static func problems(_ sample: HostSample) -> String {
-    let reasons = HealthReport(sample, now: sample.takenNanoseconds).reasons
-    if reasons.isEmpty { return "" }
-    return "<ul class=\"problems\">" + reasons.map { "<li>\($0.html)</li>" }.joined() + "</ul>\n"
+  private static func problems(_ health: HealthReport) -> String {
+    if health.reasons.isEmpty { return "" }
+    return "<ul class=\"problems\">" + health.reasons.map { "<li>\($0.html)</li>" }.joined() + "</ul>\n"
   }
 }
