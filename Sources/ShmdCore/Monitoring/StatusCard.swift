@@ -50,19 +50,20 @@ struct StatusCard {
       """
   }
 
-  /// The fill of the last minutes, newest at the right.
+  /// The fill of the last minutes, newest at the right: a unit of its width is a millisecond.
   private var chart: String {
     let points = history.points[sample.name] ?? []
-    guard points.count > 1 else { return "" }
-    let width = FillHistory.pointCount - 1
-    let line = points.enumerated().map { index, point in
-      "\(width - (points.count - 1 - index)),\(1000 - min(point.fill, 1000))"
-    }
-    let left = width - (points.count - 1)
+    guard points.count > 1, let last = points.last else { return "" }
+    let span = FillHistory.span(points[...]) / 1_000_000
+    let width = max(UInt64(FillHistory.pointCount * FillHistory.leastSecondsPerPoint) * 1000, span)
+    let line = points.map { point in
+      "\(width - (last.nanoseconds - point.nanoseconds) / 1_000_000),\(1000 - min(point.fill, 1000))"
+    }.joined(separator: " ")
+    let time = RoundedTime(nanoseconds: width * 1_000_000)
     return """
-      <svg class="chart" viewBox="0 0 \(width) 1000" preserveAspectRatio="none" role="img" aria-label="fill of the last 5 minutes">\
-      <polygon points="\(left),1000 \(line.joined(separator: " ")) \(width),1000"/>\
-      <polyline points="\(line.joined(separator: " "))"/></svg><div class="axis dim"><span>5 min ago</span><span>now</span></div>
+      <svg class="chart" viewBox="0 0 \(width) 1000" preserveAspectRatio="none" role="img" aria-label="fill of the last \(time)">\
+      <polygon points="\(width - span),1000 \(line) \(width),1000"/><polyline points="\(line)"/></svg>\
+      <div class="axis dim"><span>\(time) ago</span><span>now</span></div>
       """
   }
 

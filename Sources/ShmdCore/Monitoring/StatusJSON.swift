@@ -53,7 +53,7 @@ enum StatusJSON {
     if let limbo = statistics.limboBytes { object.add("limboBytes", limbo) }
     object.add("fillPermille", sample.fill)
     object.add("fillHistoryPermille", raw: JSONText.array(points.map { Array(String($0.fill).utf8) }))
-    object.add("fillHistorySeconds", FillHistory.secondsPerPoint)
+    object.add("fillHistorySeconds", history.secondsPerPoint(of: sample.name))
     object.add("isDamaged", statistics.isDamaged)
     object.add("needsRecovery", statistics.needsRecovery)
     if let trouble = sample.trouble { object.add("trouble", trouble.printable) }
