@@ -20,7 +20,8 @@ extension Store {
     let version = loader.finish()
     do throws(StoreError) {
       try database.inTransaction { () throws(StoreError) in
-        try addRows(gone.toRemove.map { StoredEntry(key: $0, found: nil) }, applied: version)
+        // From here on the table is made, whatever the answer is.
+        try addRows(gone.toRemove.map { StoredEntry(key: $0, found: nil) }, applied: version) { _ = goesOn() }
         try note(isOfMirror: isMirror)
         try bind(to: loader.uuid, applied: version)
       }
@@ -116,7 +117,7 @@ extension Store {
   }
 
   /// After so many rows, or so many bytes of them, the caller is asked whether it goes on: some tens of milliseconds, and on a slow disk a second.
-  private static let rowsABeat = 4096
+  static let rowsABeat = 4096
   private static let bytesABeat = 8 << 20
 
   private func forEach(

@@ -13,9 +13,11 @@ extension Store {
   }
 
   /// Adds rows to `recent`. In a transaction of the caller's.
-  func addRows(_ entries: [StoredEntry], applied: UInt64) throws(StoreError) {
+  /// - Parameter beat: called each few thousand rows.
+  func addRows(_ entries: [StoredEntry], applied: UInt64, _ beat: () -> Void = {}) throws(StoreError) {
     var sequence = nextSequence
-    for entry in entries {
+    for (index, entry) in entries.enumerated() {
+      if index % Self.rowsABeat == Self.rowsABeat - 1 { beat() }
       try append(entry, applied: applied, sequence)
       sequence += 1
     }

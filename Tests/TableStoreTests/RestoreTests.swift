@@ -344,6 +344,31 @@ import Testing
     }
   }
 
+  /// They are removed from the store once all is read.
+  @Test func expiredRowsGiveSignsOfLifeToo() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 16 << 20))
+        let past = Expiration.at(nanosecondsSince1970: 1)
+        for begin in stride(from: 0, to: 10_000, by: 1000) {
+          try table.barrier { tx in for index in begin..<(begin + 1000) { try tx.set("\(index)", 1, expires: past) } }
+        }
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        removeObjects(ofTable: name)
+        var beats = 0
+        let back = try Table.restore(name, .init(capacityBytes: 16 << 20), from: directory) {
+          beats += 1
+          return true
+        }
+        #expect(back?.count == 0)
+        // Two for the rows that are read, and two for those that are written.
+        #expect(beats == 4)
+      }
+    }
+  }
+
   /// A daemon that is to stop does not wait for the rest, and the next one begins anew.
   @Test func aRestoringThatIsEndedLeavesNothingAndTheStoreAsItWas() throws {
     try withTableName { name in
