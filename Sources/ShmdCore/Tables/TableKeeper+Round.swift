@@ -106,7 +106,7 @@ extension TableKeeper {
   private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> ManagedTable? {
     let plan = Plan(Configuration(file: configuration.file, tables: [configuration]), access: .participant)
     if let problem = plan.problems.first {
-      throw TableError(.incompatible, table: configuration.name, "replaced by another: \(problem.message)")
+      throw TableError(.system, table: configuration.name, "cannot be had as the file says: \(problem.message)")
     }
     switch plan.steps.first {
     case .keep(_, let table, let refused):
