@@ -9,7 +9,15 @@ import SharedMemory
 public struct StoreDirectory: Sendable, Equatable {
   public let path: String
 
-  public init(_ path: String) { self.path = path }
+  /// - Parameter path: one from `/` on is brought into its shortest form, so that one directory is not taken for two. But for `..`: behind a
+  ///   link it leads to another directory than it seems.
+  public init(_ path: String) {
+    guard path.hasPrefix("/") else {
+      self.path = path
+      return
+    }
+    self.path = "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+  }
 
   func file(of table: String, _ generation: UInt64) -> String { "\(path)/\(table).\(generation).sqlite" }
 
@@ -112,7 +120,8 @@ public struct StoreDirectory: Sendable, Equatable {
         + "by 'store-directory'")
   }
 
-  /// SQLite syncs the directory, not its name: without that a power cut takes the directory with all that was said to be durable.
+  /// SQLite syncs the directory, not its name: without that a power cut takes the directory with all that was said to be durable. Whoever else made
+  /// the directory, as systemd for `StateDirectory=`, syncs its name or relies on the file system: shmd may not be allowed to read what is above it.
   private func syncParent() throws(StoreError) {
     let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if descriptor >= 0 { close(descriptor) } }
