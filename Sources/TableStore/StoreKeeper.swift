@@ -1,4 +1,3 @@
-import Glibc
 public import SharedTable
 import SharedMemory
 import Synchronization
@@ -44,12 +43,11 @@ public final class StoreKeeper: Sendable {
     state = Mutex(State(mode: mode))
     let argument = unsafe Unmanaged.passRetained(self)
     do throws(SystemError) {
-      let thread = try unsafe ServiceThread.startJoinable(argument.toOpaque()) { argument in
+      try unsafe ServiceThread.start(argument.toOpaque()) { argument in
         ServiceThread.name("shmd-store")
         unsafe Unmanaged<StoreKeeper>.fromOpaque(argument!).takeRetainedValue().run()
         return nil
       }
-      pthread_detach(thread)
     } catch {
       unsafe argument.release()
       throw StoreError(.system, directory.path, "\(error); raise the limit of threads")
