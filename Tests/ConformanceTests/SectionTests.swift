@@ -273,6 +273,57 @@ private struct Refusal: Error {}
     }
   }
 
+  /// A closure that changes one value, or one collection, runs in a barrier of that part alone, and owns the writer lock as well.
+  @Test(arguments: Table.Variant.allCases, PartBarrier.allCases)
+  func anObserverDoesNotWaitForABarrierOfAPartOfItsOwnThread(_ variant: Table.Variant, _ barrier: PartBarrier) throws {
+    try withTable(variant) { table throws in
+      let observer = try Table.open(table.name, access: .observer, timeout: .seconds(600))
+      try barrier.run(in: table) {
+        if variant == .rwlock { #expect(code { _ = try observer.get("k", as: Int.self) } == .wouldDeadlock) }
+        #expect(code { _ = try observer.waitForCommit(after: observer.version) } == .wouldDeadlock)
+      }
+      #expect(try observer.waitForCommit(after: observer.version - 1))
+    }
+  }
+
+  /// In the rwlock variant a read section keeps every barrier out; in the rcu variant others commit beside it.
+  @Test func anObserverDoesNotWaitForACommitThatAReadSectionOfItsOwnThreadKeepsOut() throws {
+    try withTable(.rwlock) { table throws in
+      let observer = try Table.open(table.name, access: .observer, timeout: .seconds(600))
+      try table.read { _ throws in
+        #expect(code { _ = try observer.waitForCommit(after: observer.version) } == .wouldDeadlock)
+        #expect(try observer.waitForCommit(after: observer.version - 1))
+      }
+    }
+    try withTable(.rcu) { table throws in
+      let writer = try worker(table)
+      let observer = try Table.open(table.name, access: .observer, timeout: .seconds(600))
+      try table.read { _ throws in
+        let seen = observer.version
+        try writer.ask("set k 2", expecting: "ok")
+        #expect(try observer.waitForCommit(after: seen))
+      }
+    }
+  }
+
+  enum PartBarrier: CaseIterable {
+    case value, dictionary, accessor
+
+    func run(in table: Table, _ body: @escaping @Sendable () -> Void) throws {
+      switch self {
+      case .value: try SharedValue("n", in: table, default: 0).mutate { _ in body() }
+      case .dictionary:
+        try SharedDictionary<String, Int>("d", in: table).mutate("k", default: 0) { _ in body() }
+      case .accessor:
+        let increment = Guarded("g", in: table, default: 0).accessor { (count: inout Int) in
+          count += 1
+          body()
+        }
+        try increment.accessSync()
+      }
+    }
+  }
+
   @Test func inTheRCUVariantAnObserverSeesWhatWasBeforeABarrierOfItsOwnThread() throws {
     try withTable(.rcu) { table throws in
       try table.set("k", 1)

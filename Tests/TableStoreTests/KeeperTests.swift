@@ -74,8 +74,13 @@ import Testing
         defer { keeper.stopAndWait() }
         #expect(eventually { table.segment.keeping == .kept })
         let other = try Table.open(name)
+        let observer = try Table.open(name, access: .observer, timeout: .seconds(600))
         try table.barrier(durable: true) { tx in
           try tx.set("a", 1)
+          // In the rwlock variant the keeper waits for this barrier.
+          if variant == .rwlock {
+            #expect(code { try observer.waitUntilDurable(observer.version + 1) } == .wouldDeadlock)
+          }
           for handle in [table, other] {
             #expect(code { try handle.barrier(durable: true) { try $0.set("a", 2) } } == .wouldDeadlock)
             #expect(code { try handle.waitUntilDurable(handle.version) } == .wouldDeadlock)

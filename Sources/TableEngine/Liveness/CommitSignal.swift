@@ -88,7 +88,7 @@ extension Segment {
   ) throws(EngineError) -> Bool {
     try checkOfThisProcess()
     if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
-    if participant == nil, committed <= version { try checkOutsideParticipantsBarrier() }
+    if participant == nil, committed <= version { try checkOutsideParticipantsSections() }
     let event = CommitSignal.event(data)
     let start = HostClock.monotonicNanoseconds
     var now = start

@@ -19,13 +19,23 @@ extension ThreadRecord {
   }
 }
 
+/// For observers. The thread may be in a section through a participant's handle, which has a segment and thread records of
+/// its own: the observer's record does not show that section. Each of these takes the registry's lock.
 extension Segment {
-  /// Before an observer waits for a barrier or a commit: this thread may be in a barrier of the whole table through a participant's handle. That
-  /// handle has a segment and thread records of its own, so the observer's record does not show that barrier. A barrier of keys lets others commit meanwhile. Takes the
-  /// registry's lock.
+  /// Before an observer waits for a barrier to end: that barrier may be this thread's. A barrier of keys is not asked for: others commit during it,
+  /// and the thread owns W only while it commits.
   func checkOutsideParticipantsBarrier() throws(EngineError) {
-    for participant in SegmentRegistry.shared.segments where participant.uuid == uuid && participant.isInWholeBarrier {
-      throw .wouldDeadlock(outer: "barrier")
+    guard !participantsHere.contains(where: \.isOwnedByThisThread) else { throw .wouldDeadlock(outer: "barrier") }
+  }
+
+  /// Before an observer waits for a commit. None comes during a barrier of this thread, nor, in the rwlock variant, during one of its read sections.
+  func checkOutsideParticipantsSections() throws(EngineError) {
+    try checkOutsideParticipantsBarrier()
+    guard variant != .rwlock || !participantsHere.contains(where: { $0.threadSection == .read }) else {
+      throw .wouldDeadlock(outer: "read section")
     }
   }
+
+  /// This process's segments over the table that take part in it.
+  private var participantsHere: [Segment] { SegmentRegistry.shared.segments.filter { $0.uuid == uuid } }
 }

@@ -70,6 +70,13 @@ extension Segment {
     return unsafe record.pointee.inBarrier == BarrierMark.wholeTable.rawValue
   }
 
+  /// Does the calling thread own W, in a barrier of the whole table or of a part of it?
+  var isOwnedByThisThread: Bool {
+    guard let record = unsafe shm_thread_quick_find(id) else { return false }
+    let mark = unsafe record.pointee.inBarrier
+    return mark == BarrierMark.wholeTable.rawValue || mark == BarrierMark.part.rawValue
+  }
+
   /// The number of the calling thread's slot. 0 also for a thread that has none: one that has not used the table yet, or an observer's.
   @inlinable public var threadNumber: Int {
     guard let record = unsafe shm_thread_quick_find(id) else { return 0 }
