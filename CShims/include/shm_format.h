@@ -90,8 +90,9 @@ struct shm_data_header {
   uint64_t unused3[7];
 
   /* Under W, release: bytes of the object that are allocated and may be read. Lowered only while no one observes.
-   * After a crash at most a unit away from `units` in ctl: the next owner of W puts it right, lowering it beside observers too: the pages
-   * are there then. */
+   * Never more than a unit below what `units` in ctl comes to, at any store: who attaches demands it. After a crash while the table grew or shrank it
+   * is at most a unit away, after one in a repair it may be more too high. The next owner of W puts it right, lowering it beside observers too: the
+   * pages are there then. */
   uint64_t published_bytes;
   uint64_t unused4[7];
 
@@ -187,7 +188,8 @@ struct shm_ctl_header {
   uint64_t ready;         /* 1 once both objects are whole. Release, last, by the creator, under flock */
   uint64_t fingerprint;   /* libc, machine, sizes of the locks: peers share pthread objects */
   uint64_t pid_namespace;
-  /* Under W: 1 after damage that recovery cannot repair; a repair that is complete puts it back to 0 */
+  /* Under W: 1 after damage that recovery cannot repair, and while a repair changes the table. 0 again once a repair is complete, or
+   * has given up before it changed anything */
   uint64_t damaged;
   uint64_t light_readers; /* by anybody who attaches, exchange: 1 once there were readers that rely on membarrier */
   uint64_t limbo_budget;  /* by whoever administers the table, at any time */

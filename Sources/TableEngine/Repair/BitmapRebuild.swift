@@ -113,6 +113,10 @@ extension Allocator {
     try backing.allocateData(offset: geometry.unitsOffset, count: units * Geometry.unitBytes)
     ctl.zero(geometry.summaryOffset, count: Summary.count * (geometry.summaryWords + geometry.summaryTopWords) * 8)
     for unit in 0..<units { rebuild(unit, map) }
+    // The number of units may rise by many. Whoever opens the table demands a published size that covers all of them but the last, so the
+    // published size rises first: if this process died between the two stores, nobody could open the table, and so nobody could repair it.
+    let published = data.loadRelaxed(DataLayout.publishedBytes)
+    data.storeRelease(DataLayout.publishedBytes, max(published, UInt64(geometry.unitOffset(units))))
     ctl.storeRelease(ControlLayout.units, UInt64(units))
     publishUnits()
   }

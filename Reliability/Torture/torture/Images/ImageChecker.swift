@@ -13,6 +13,7 @@ import TableEngine
 /// - `collections IMAGE VERSION CONTENTS...`: the same, of what the typed API finds in it.
 /// - `made IMAGE VARIANT`: of a table that is being made.
 /// - `repaired IMAGE CONTENTS`: of one that is being repaired.
+/// - `regrown IMAGE CONTENTS`: of one that is being repaired, and of which observers cannot see all before.
 /// - `dropped IMAGE CONTENTS`: of one that is being dropped.
 let serveImageChecker: @Sendable ([String]) throws -> Void = { _ in
   while let line = readLine() {
@@ -49,8 +50,12 @@ private func judge(_ words: [Substring]) throws {
     try judgeMade(image, words[2] == "rcu" ? .rcu : .rwlock)
   case "repaired":
     try judgeRepaired(image, Contents(words[2])!)
-  default:
+  case "regrown":
+    try judgeRegrown(image, Contents(words[2])!)
+  case "dropped":
     try judgeDropped(image, Contents(words[2])!)
+  default:
+    throw Wrong("no such job: \(words[0])")
   }
 }
 
@@ -129,6 +134,18 @@ private func judgeRepaired(_ image: String, _ contents: Contents) throws {
   guard report.losses.isEmpty, try Contents(of: table) == contents else {
     throw Wrong("its repair changed its contents")
   }
+  try expectWorking(table, isEmpty: false)
+}
+
+/// As ``judgeRepaired(_:_:)``, of a table that had lost count of its units: observers find what lies in them once the repair has ended.
+private func judgeRegrown(_ image: String, _ contents: Contents) throws {
+  let table = try Table.open(image, access: .participant, timeout: .seconds(10))
+  let report = try table.repair(timeout: .seconds(10))
+  guard report.losses.isEmpty else { throw Wrong("its repair lost \(report.losses)") }
+  let filler = try Table.open(image, access: .observer).get(regrownFiller, as: [UInt8].self)
+  guard filler?.count == 2 * Geometry.unitBytes else { throw Wrong("its repair lost what lies in further units") }
+  try table.remove(regrownFiller)
+  guard try Contents(of: table) == contents else { throw Wrong("its repair changed its contents") }
   try expectWorking(table, isEmpty: false)
 }
 

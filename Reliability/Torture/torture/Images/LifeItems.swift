@@ -16,6 +16,11 @@ let lifeItems = Table.Variant.allCases.flatMap { variant in
         ["repaired", "IMAGE", "\(Contents(Maker.contents))"]
       }
     },
+    Item("images.repair-units-\(variant)", "an image at each store of repairing a table that has lost count of its units") { run in
+      try tryLife("repair-units", variant, run, share: run.isLong ? 1 : 0.02, isSampled: isNoCounter) {
+        ["regrown", "IMAGE", "\(Contents(Maker.contents))"]
+      }
+    },
     Item("images.drop-\(variant)", "an image at each store and call of dropping a table") { run in
       try tryLife("drop", variant, run, share: 1) { ["dropped", "IMAGE", "\(Contents(Maker.contents))"] }
     },
@@ -58,21 +63,24 @@ private enum Maker {
   static let contents = [Array("key".utf8): Array("value".utf8)]
 }
 
-/// The worker: `image-maker create|repair|drop VARIANT TABLE`, between markers.
+/// The worker: `image-maker create|repair|repair-units|drop VARIANT TABLE`, between markers.
 let serveImageMaker: @Sendable ([String]) throws -> Void = { arguments in
   let variant: Table.Variant = arguments[1] == "rcu" ? .rcu : .rwlock
   let act: () throws -> Void
   if arguments[0] == "create" {
     act = { _ = try Table.create(arguments[2], Scene.options(variant)) }
   } else {
-    let table = try Table.create(arguments[2], Scene.options(variant))
+    var options = Scene.options(variant)
+    if arguments[0] == "repair-units" { options.capacityBytes *= 4 }
+    let table = try Table.create(arguments[2], options)
+    if arguments[0] == "repair-units" { try table.set(regrownFiller, [UInt8](repeating: 1, count: 2 * Geometry.unitBytes)) }
     for (key, value) in Maker.contents { try table.set(key, value) }
-    if arguments[0] == "repair" {
-      try damage(table)
-      act = { _ = try table.repair() }
-    } else {
-      act = { try Table.drop(arguments[2]) }
+    switch arguments[0] {
+    case "repair": try damage(table)
+    case "repair-units": try loseUnits(of: table)
+    default: break
     }
+    act = { if arguments[0] == "drop" { try Table.drop(arguments[2]) } else { _ = try table.repair() } }
   }
   ct_mark(Marker.begin, 0)
   try act()
@@ -87,6 +95,18 @@ private func damage(_ table: Table) throws {
   }
   let ctl = table.segment.controlMemory!
   ctl.storeRelaxed(ControlLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes) + 8)
+}
+
+/// The key of a value that lies in the units that the damaged table has lost count of.
+let regrownFiller = "filler"
+
+/// The table holds several units, and its numbers say one.
+private func loseUnits(of table: Table) throws {
+  let segment = table.segment
+  let ctl = segment.controlMemory!
+  guard ctl.loadRelaxed(ControlLayout.units) > 2 else { throw Wrong("the table has too few units for this damage") }
+  ctl.storeRelaxed(ControlLayout.units, 1)
+  segment.data.storeRelaxed(DataLayout.publishedBytes, UInt64(segment.geometry.unitsOffset + Geometry.unitBytes))
 }
 
 extension SplitMix {
