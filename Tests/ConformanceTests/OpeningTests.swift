@@ -201,6 +201,20 @@ import Testing
     }
   }
 
+  /// A umask may take even the owner's rights from what a process makes.
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to become somebody else"))
+  func aUmaskThatTakesAllRightsKeepsNobodyFromMakingATable() throws {
+    try withTableName { name throws in
+      let maker = try WorkerProcess("table-worker")
+      try maker.ask("become 65534", expecting: "ok")
+      try maker.ask("umask 777", expecting: "ok")
+      try maker.ask("create-or-open \(name)", expecting: "created")
+      try maker.ask("set k 1", expecting: "ok")
+      try maker.ask("create-or-open \(name)", expecting: "opened")
+      try maker.ask("drop \(name)", expecting: "ok")
+    }
+  }
+
   @Test func aDropDoesNotRemoveATableThatWasMadeWhileItWaited() throws {
     try withTableName { (name: String) throws -> Void in
       _ = try Table.create(name, .init(capacityBytes: 1 << 20))

@@ -79,6 +79,8 @@ extension Segment {
       do throws(SystemError) {
         let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
         made = control
+        // The process's umask may have taken the owner's rights, and the lock opens the object once more.
+        try control.setMode(0o600)
         guard let claim = try UninheritedLock(of: control, name: ObjectName.control(name)) else { continue }
         if try claim.tryLock(), try isStillNamed(control, ObjectName.control(name)) { return (control, claim) }
       } catch {

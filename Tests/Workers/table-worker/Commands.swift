@@ -131,6 +131,9 @@ func answer(_ words: [String]) throws -> String {
     }
     guard setgid(UInt32(words[1])!) == 0, setuid(UInt32(words[1])!) == 0 else { return "setuid: error \(errno)" }
     return "ok"
+  case "umask":
+    umask(mode_t(words[1], radix: 8)!)
+    return "ok"
   case "limit-files":
     // To so many bytes, as a full file system would.
     var limit = rlimit(rlim_cur: rlim_t(words[1])!, rlim_max: rlim_t(words[1])!)
