@@ -217,8 +217,9 @@ extension BarrierQueue {
   ) throws(TableError) -> R? {
     let first = Deadline(min(deadline.left, .milliseconds(10)))
     do throws(TableError) { return try begin(first.left) } catch {
-      // The engine may count from an instant that is a tick ago, and so time out before `first` is past.
-      guard error.code == .timedOut || first.isPast, !deadline.isPast else { throw error }
+      // The engine may count from an instant that is a tick ago, and so end its wait before `first` is past, whether for W (`timedOut`) or for
+      // a reader (`full`). A `full` that no waiting ends is thrown by the next attempt.
+      guard error.code == .timedOut || error.code == .full || first.isPast, !deadline.isPast else { throw error }
       return nil
     }
   }
