@@ -241,6 +241,45 @@ import Testing
     }
   }
 
+  /// The lane that waits for readers does so for all barriers that do: the handler's call must not keep it.
+  @Test func theHandlerMayWaitForABarrierThatWaitsForReaders() throws {
+    try withTable(.rcu) { table throws in
+      let (told, ended) = (Door(), Door())
+      let queue = try BarrierQueue(in: table, label: "org.example.test") { _ in
+        told.open()
+        ended.wait()
+      }
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      try queue.async(flags: .barrierWaitingForReaders, timeout: .milliseconds(20)) { _ in }
+      let other = try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(2)) { _ in }
+      other.whenFinished { _ in ended.open() }
+      told.wait()
+      #expect(error { try other.wait(timeout: .seconds(600)) }?.code == .readersRemain)
+      try reader.ask("end", expecting: "ok")
+    }
+  }
+
+  /// Both run in one turn of the queue, whose lane tells of one after the other.
+  @Test func theHandlerMayWaitForABarrierOfTheSameTurn() throws {
+    try withTable(.rcu) { table throws in
+      let ended = Door()
+      let queue = try BarrierQueue(in: table, label: "org.example.test") { _ in ended.wait() }
+      let (inside, leave) = (Door(), Door())
+      let running = try queue.async(flags: .barrier) { _ in
+        inside.open()
+        leave.wait()
+      }
+      inside.wait()
+      try queue.async(flags: .barrier) { _ in throw Refusal() }
+      let other = try queue.async(flags: .barrier) { tx in try tx.set("k", 1) }
+      other.whenFinished { _ in ended.open() }
+      leave.open()
+      try running.wait()
+      try other.wait(timeout: .seconds(600))
+    }
+  }
+
   // MARK: - Bounds
 
   @Test func aFullQueueRefusesAndTakesMoreWhenThereIsRoom() throws {

@@ -24,14 +24,15 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let core: CacheCore
   /// How long elements live unless their write says otherwise; nil = for ever.
   public let timeToLive: Duration?
-  private let errorHandler: @Sendable (TableError) -> Void
+  /// Tells the errors of writes that no caller waits for.
+  private let failures: FailureReport
 
   /// Names a cache; reads and writes nothing yet.
   /// - Parameters:
   ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
-  ///   - errorHandler: the cache calls it, on a thread of the library's, with the error of a write that no caller waits for. By
+  ///   - errorHandler: the cache calls it, on a thread of Dispatch's, with the error of a write that no caller waits for. By
   ///     default it writes a line to standard error, as a ``BarrierQueue`` does.
   ///   - table: where it lies.
   /// - Throws: `invalid`.
@@ -41,7 +42,10 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   ) throws(TableError) {
     core = try CacheCore(table, name, limit: limit)
     self.timeToLive = timeToLive
-    self.errorHandler = errorHandler ?? core.queue.errorHandler
+    failures =
+      errorHandler.map { handler in
+        FailureReport(name) { error in if let error = error as? TableError { handler(error) } }
+      } ?? core.queue.failures
   }
 
   /// The table that it lies in.
@@ -165,12 +169,12 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
       return
     }
     let element = element(key)
-    try core.submitWrite { @Sendable [core, errorHandler, expires = expiration(nil)] in
+    try core.submitWrite { @Sendable [core, failures, expires = expiration(nil)] in
       do throws(TableError) {
         _ = try core.store(element, value, cost: nil, expires: expires, if: .always, timeout: nil)
         return {}
       } catch {
-        return { errorHandler(error) }
+        return { failures.add(error) }
       }
     }
   }

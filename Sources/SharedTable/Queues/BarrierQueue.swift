@@ -53,7 +53,8 @@ public final class BarrierQueue: Sendable {
   @usableFromInline let runsAtOnce: Bool
   /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
   private let triesInPool: Bool
-  let errorHandler: @Sendable (any Error) -> Void
+  /// Tells the failures of asynchronous work that nobody can look at any more.
+  let failures: FailureReport
   /// Changed by ``withOrder(_:)``. The exit handler holds it too: it asks also a queue whose end has begun.
   let order: Locked<SubmissionOrder>
   /// What the order says, for a lane between two barriers of a group: it looks without the lock. Relaxed: a barrier that it takes up in
@@ -72,8 +73,8 @@ public final class BarrierQueue: Sendable {
   ///   - label: two or more parts with dots between them, each of letters, digits, `_` and `-`; at most 200 bytes.
   ///   - limit: how much asynchronous work may wait, barriers that wait for readers counted too. With more, `async` throws `queueFull`
   ///     and the `await` forms suspend until there is room.
-  ///   - errorHandler: told, on some thread, of each failure of asynchronous work that nobody can look at any more:
-  ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error; of equal ones in a row only
+  ///   - errorHandler: told of each failure of asynchronous work that nobody can look at any more: its ``WorkItem`` was dropped unasked. It
+  ///     is called on a thread of Dispatch's, for one failure after the other, and may block and use the queue. By default it writes a line to standard error; of equal ones in a row only
   ///     the first, the tenth, the hundredth and so on.
   ///   - table: where it lies.
   /// - Throws: `invalid` for a label or limit that cannot be.
@@ -112,8 +113,7 @@ public final class BarrierQueue: Sendable {
     runsAtOnce = table.variant == .rcu && !table.isObserver
     self.triesInPool = triesInPool && runsAtOnce
     self.limit = limit
-    let report = FailureReport(subject ?? "table '\(table.name)'")
-    self.errorHandler = errorHandler ?? { error in report.add(error) }
+    failures = FailureReport(subject ?? "table '\(table.name)'", handler: errorHandler)
     let gate = FastGate()
     self.gate = gate
     order = Locked(SubmissionOrder(gate, limit: limit))

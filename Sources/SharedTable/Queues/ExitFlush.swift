@@ -38,7 +38,7 @@ enum ExitFlush {
     let entries = Locked<[ObjectIdentifier: Entry]>([:])
   }
 
-  /// Entered by lanes whose queue has moved on, left once they have told of the outcomes.
+  /// Entered by lanes whose queue has moved on, left once they have told of the outcomes; likewise for each failure that a handler is told.
   static let telling = DispatchGroup()
 
   /// Made with the first queue that is registered, and with it the handler.
@@ -75,8 +75,8 @@ enum ExitFlush {
     guard isOfThisProcess else { return }
     let begin = HostClock.monotonicNanoseconds
     for queue in busyQueues() { queue.flushAtExit(since: begin) }
-    // On a lane it is one of those who are told that ended the process: it would wait for itself.
-    if WorkerPool.isOnLane { return }
+    // One of those who are told has ended the process: it would wait for itself.
+    if WorkerPool.isOnLane || FailureReport.isTelling { return }
     _ = telling.wait(timeout: Deadline(Table.defaultTimeout).dispatchTime)
   }
 }

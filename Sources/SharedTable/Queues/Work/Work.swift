@@ -149,7 +149,7 @@ class Work: Submission, @unchecked Sendable {
   /// A cancelled item is no error: somebody wanted it so.
   @inline(never)
   private final func report(_ error: any Error) {
-    if !(error is CancellationError) { unsafe queue.errorHandler(error) }
+    if !(error is CancellationError) { unsafe queue.failures.add(error) }
   }
 
   /// What threads sleep on, by work: one for all that wait for it, and for all their waits. An observer of each wait would be left in
