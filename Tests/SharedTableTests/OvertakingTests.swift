@@ -53,6 +53,34 @@ import Testing
     }
   }
 
+  /// An awaited write begins with an attempt that has no time to wait. It waits in its turn, and so takes the place of one that does not come.
+  @Test func anAwaitedWriteDoesNotOvertakeWhoIsDue() async throws {
+    try await withTable(.rcu) { table async throws in
+      let participant = try #require(table.segment.participant)
+      let turns = participant.ctl.loadRelaxed(ControlLayout.turns)
+      let writes: [(Table) async throws -> Void] = [
+        { try await $0.set("key", 1) }, { try await $0.barrier { tx in try tx.set("key", 2) } },
+        { try await $0.increment("key") }, { try await SharedDictionary<String, Int>("d", in: $0).set("key", 1) },
+      ]
+      for write in writes {
+        participant.ctl.storeRelaxed(
+          ControlLayout.foremostWaiter, ForemostWaiter(slot: 900, since: turns, isDue: true).word)
+        try await write(table)
+        #expect(foremost(participant).isNone)
+      }
+    }
+  }
+
+  @Test func whoWillNotWaitLetsReadersGoFirstThatWaitedThroughABarrier() throws {
+    try withTable(.rwlock) { table in
+      let ctl = try #require(table.segment.participant).ctl
+      #expect(!table.segment.mustLetOthersGoFirst)
+      ctl.storeRelaxed(RWLayout.hint, 1)
+      #expect(table.segment.mustLetOthersGoFirst)
+      ctl.storeRelaxed(RWLayout.hint, 0)
+    }
+  }
+
   @Test func turnsAreComparedModuloTheirCount() {
     let last: UInt64 = 1 << 46 - 1
     let waiter = ForemostWaiter(slot: 3, since: last, isDue: false)

@@ -105,10 +105,12 @@ extension Table {
 extension Table {
   /// Tries a write that may be begun anew, on the task's thread.
   /// - Parameter write: gets how long it may wait.
-  /// - Returns: nil with nothing done if it might have to wait.
+  /// - Returns: nil with nothing done if it might have to wait, or if others have a right to go first. A call with no time to wait would overtake
+  ///   them, and a task that makes one after the other would do so without end.
   @inlinable
   func withoutWaiting<R>(_ write: (Duration) throws(TableError) -> R) throws -> R? {
     try Task.checkCancellation()
+    if mustLetOthersGoFirst { return nil }
     do throws(TableError) {
       return try write(.zero)
     } catch {
@@ -116,6 +118,9 @@ extension Table {
       throw error
     }
   }
+
+  @usableFromInline
+  var mustLetOthersGoFirst: Bool { segment.mustLetOthersGoFirst }
 
   /// The barrier behind all of these, tried again as ``FullRetry`` says.
   /// - Parameter reach: what `body` may change.

@@ -23,6 +23,13 @@ extension Segment {
   /// See ``Barriers/beginAtOnce()``.
   public func beginBarrierAtOnce() throws(EngineError) -> Bool { try barriers.beginAtOnce() }
 
+  /// Has somebody a right to go before a writer that comes now: a waiter for W that is due (``WriterLockWait``), or, in the rwlock variant, readers that
+  /// waited through a barrier (``RWExclusion/letWaitersGoFirst(deadline:)``)? A hint, for writers that will not wait: they would go first all the same.
+  public var mustLetOthersGoFirst: Bool {
+    guard let ctl = participant?.ctl else { return false }
+    return !WriterLockWait.mayTry(ctl) || variant == .rwlock && ctl.loadRelaxed(RWLayout.hint) != 0
+  }
+
   /// See ``Barriers/commit()``.
   public func commitBarrier() { barriers.commit() }
 
