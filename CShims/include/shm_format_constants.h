@@ -84,9 +84,9 @@
 
 /* What becomes of versions above `durable`. */
 #define SHM_KEEPING_CONSTANTS(C)                                                                                       \
-  C(SHM_KEEPING_NONE, 0)   /* nobody ever kept a store of the table */                                                 \
+  C(SHM_KEEPING_NONE, 0)   /* no store follows the table, nor is one to */                                             \
   C(SHM_KEEPING_KEPT, 1)   /* a store follows it, or did so when its keeper ended */                                   \
-  C(SHM_KEEPING_FAILED, 2) /* the keeper lives and cannot store */                                                      \
+  C(SHM_KEEPING_FAILED, 2) /* the table is to be stored and is not: its keeper cannot, or none could begin */          \
   C(SHM_KEEPING_BROKEN, 3) /* the same, and its file is not trusted: until a new one is written, by whatever keeper */
 
 /*

@@ -3,9 +3,10 @@ import SharedMemory
 
 /// Repairs what no crash explains: see "Repair" in DESIGN.md.
 ///
-/// The table is marked damaged first and sound last. Between the two only words of *data* change that lead to
-/// something that is given up, and *ctl* is made anew from *data* alone; so a death on the way, at any store, leaves a
-/// table that is marked damaged, that readers may read, and that the next repair starts over.
+/// The table is marked damaged first and sound last. Between the two the repairing process changes, in the index of *data*, only words that lead to
+/// something that is given up, and the links of whole entries to older versions; then it stores what counts and orders the rest: the numbers of keys, the
+/// newest version, the change log. It makes *ctl* anew from *data* alone. So a death on the way, at any store, leaves a table that is marked damaged, that readers
+/// may read, and that the next repair starts over.
 public struct Repairer {
   let segment: Segment
 

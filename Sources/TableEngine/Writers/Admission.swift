@@ -95,8 +95,9 @@ struct Admission {
     return true
   }
 
-  /// Takes W if nothing at all is in the way, and never waits. It does what an earlier barrier has left to do: it
-  /// undoes a dead writer's work, and makes room where that was short.
+  /// Takes W if nothing at all is in the way, and waits for nobody who holds it. It does what an earlier barrier has left to do: it
+  /// undoes a dead writer's work, and makes room where that was short. For that a compaction may wait for readers in flight, some milliseconds in all
+  /// (``Compactor``).
   /// - Returns: false with nothing owned. It does not say what was in the way: a later ``admit(_:)`` finds that out.
   @inline(__always)
   func admitAtOnce(slot: Int, now: UInt64) -> Bool {
