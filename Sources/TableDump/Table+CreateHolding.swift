@@ -39,3 +39,19 @@ extension Table {
     }
   }
 }
+
+extension Table.Options {
+  /// About how much of /dev/shm a table claims that is made by these options and holds what another one does.
+  /// - Throws: `invalid` for another name than a table can have.
+  package func bytesClaimed(holding other: Table) throws(TableError) -> Int {
+    if preallocate { return Geometry(capacityBytes: capacityBytes).preallocatedBytes }
+    let objects = try Table.objects(of: other.name)
+    return [objects.data, objects.control].reduce(0) { $0 + ($1?.status.allocated ?? 0) }
+  }
+}
+
+extension Table {
+  /// From now on the table keeps the memory that it has claimed, and its options say `preallocate`. It claims no more by that: a copy for a
+  /// while takes no memory that its successor will need. For participants.
+  package func keepMemory() { segment.controlMemory?.storeRelaxed(ControlLayout.keepsMemory, 1) }
+}

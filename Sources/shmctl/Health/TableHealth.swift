@@ -63,12 +63,21 @@ struct TableHealth {
     guard let (original, pid) = ResizeCopy.parts(of: listing.name), ProcessStatus(pid) == nil else { return [] }
     // One that runs in another PID namespace has it open.
     guard figures.statistics.readers.allSatisfy({ $0.holder.pid == getpid() }) else { return [] }
+    let isGone =
+      switch (try? TableListing(original, trusting: trusted))?.condition {
+      // A resize that was killed while it made the new table leaves half of it, which the next one that makes it removes.
+      case .orphaned, .noTable: true
+      case .table, .foreign, .incompatible, .damaged, .closed, nil: false
+      }
     let (what, cure) =
-      (try? Room.isTaken(original)) == true
-      ? ("which is there; it may be a part", "shmctl drop \(listing.name)")
-      : (
+      isGone
+      ? (
         "which is gone: its contents are here alone",
         "shmctl copy \(listing.name) \(original) && shmctl drop \(listing.name)"
+      )
+      : (
+        "which is there; it may be a part",
+        "shmctl drop \(listing.name)    # unless 'shmctl diff \(original) \(listing.name)' shows what '\(original)' lacks"
       )
     return [
       Finding(

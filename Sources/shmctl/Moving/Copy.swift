@@ -9,7 +9,8 @@ struct Copy: ParsableCommand {
     discussion: """
       One version of the source, as 'dump | load' would. A table that is not there is made, with the source's variant and \
       capacity unless others are given, for this user alone (mode 600), and removed again if it cannot take all; if this \
-      command is killed, a part stays. In one that is there keys are overwritten, or with --if-absent left, and its other keys stay. A collection that it \
+      command is killed, a part stays. What a killed 'resize' has left (NAME.resize.PID) goes back to NAME with the rights and options that \
+      NAME had. In one that is there keys are overwritten, or with --if-absent left, and its other keys stay. A collection that it \
       has already is not mixed with the source's: without --force that is refused, and nothing copied.
 
       EXAMPLES
@@ -65,8 +66,10 @@ struct Copy: ParsableCommand {
 
   /// The table to copy into, and whether it was made for that.
   private func openTarget(like source: Table) throws -> (Table, isMade: Bool) {
-    let wanted = Table.Options(
-      variant: variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes)
+    var wanted = Table.Options(variant: source.variant, capacityBytes: source.capacityBytes)
+    if ResizeCopy.parts(of: source.name)?.table == target.text { wanted = try ResizeCopy.options(for: source) }
+    if let variant { wanted.variant = variant }
+    if let capacity { wanted.setCapacity(capacity) }
     if let capacity, try !Room.isTaken(target.text) { try Room.require(capacity, for: target.text) }
     do {
       let made = try Table.create(target.text, wanted, timeout: options.timeout.duration)

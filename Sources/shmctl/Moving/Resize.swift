@@ -14,8 +14,9 @@ struct Resize: ParsableCommand {
       other process takes part in the table (those that only observe are not noticed), and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
       The new table is there with all it holds, or not yet: a program that opens it meanwhile waits, or gets 'timedOut'. A copy under the name NAME.resize.PID stands until \
       the new table is whole; Ctrl-C, SIGTERM and SIGHUP remove it. If this command is killed otherwise, look at NAME: where it is as it was, or the new one already, 'shmctl \
-      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back ('shmctl doctor' says which). /dev/shm needs room for both, and a \
-      --capacity that it could never hold is refused. For a table that shmd keeps, \
+      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back, which keeps rights and options too ('shmctl doctor' says \
+      which). /dev/shm needs room for the old table, the copy and the new one at once; without it nothing changes. A --capacity that it could \
+      never hold is refused. For a table that shmd keeps, \
       change its capacity in shmd's configuration instead. One that it stores is refused without --force: shmd would not store the new one.
 
       EXAMPLES
@@ -75,16 +76,9 @@ struct Resize: ParsableCommand {
   }
 
   private func newOptions(_ table: Table) throws -> Table.Options {
-    var wanted = try table.administration.options()
-    if wanted.owner == geteuid() { wanted.owner = nil }
-    // A cache's ledger names elements by their hashes, and what fits into the copy fits into the new table.
-    wanted.hashSeed = table.segment.hashSeed
+    var wanted = try ResizeCopy.options(for: table)
     if let variant { wanted.variant = variant }
-    if let capacity {
-      wanted.capacityBytes = capacity.bytes
-      // In proportion, as of a table that is made with this capacity.
-      wanted.limboBudgetBytes = Table.Options(capacityBytes: capacity.bytes).limboBudgetBytes
-    }
+    if let capacity { wanted.setCapacity(capacity) }
     return wanted
   }
 
@@ -112,6 +106,7 @@ struct Resize: ParsableCommand {
     var isOldOneGone = false
     do {
       try fill(copy, from: tx, of: table, signals)
+      try requireRoom(for: wanted, copy, table)
       try exchange(table, wanted, copy, &isOldOneGone)
     } catch {
       // Unless this process has taken the old one's name away, the copy is of no use.
@@ -124,12 +119,29 @@ struct Resize: ParsableCommand {
 
   private func makeCopy(of table: Table, _ wanted: Table.Options) throws -> Table {
     let name = ResizeCopy.name(of: table.name, madeBy: getpid())
+    var claimedAsItFills = wanted
+    // The new table will need that memory.
+    claimedAsItFills.preallocate = false
     do {
-      return try Table.create(name, wanted, timeout: options.timeout.duration)
+      let copy = try Table.create(name, claimedAsItFills, timeout: options.timeout.duration)
+      if wanted.preallocate { copy.keepMemory() }
+      return copy
     } catch {
       // Here rather than half-way: a name that is too long, a capacity that cannot be.
       throw Complaint(ExitStatus(error.code), table: table.name, "its copy '\(name)' cannot be made: \(error.message)")
     }
+  }
+
+  /// Refuses a new table for which /dev/shm has no room, as long as the old one has its name. The old one gives nothing back: this process has
+  /// it mapped.
+  private func requireRoom(for wanted: Table.Options, _ copy: Table, _ table: Table) throws {
+    guard let free = try Table.freeBytes() else { return }
+    let needed = try wanted.bytesClaimed(holding: copy)
+    guard needed > free else { return }
+    throw Complaint(
+      .full, table: table.name,
+      "/dev/shm has room for \(ByteCount(bytes: free)) beside the table and its copy, and the new table takes \(ByteCount(bytes: needed)); "
+        + "nothing has changed; free some, or enlarge the file system")
   }
 
   /// Takes the old table's name away, and makes the new one of the copy.
@@ -158,7 +170,8 @@ struct Resize: ParsableCommand {
   }
 
   private static func whereItsContentsAre(_ copy: Table, _ table: Table) -> String {
-    "its contents are whole in table '\(copy.name)'; 'shmctl copy \(copy.name) \(table.name)' brings them back"
+    "its contents are whole in table '\(copy.name)'; 'shmctl copy \(copy.name) \(table.name)' brings them back, with its rights "
+      + "and options"
   }
 
   private func fill(
