@@ -56,6 +56,20 @@ import Testing
     }
   }
 
+  /// The command lasts longer than the versions that writers may keep for it.
+  @Test func writersOfAnRCUTableGoOnBesideAReadHoweverMuchTheyWrite() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    let handle = try table.open()
+    let read = try WorkerProcess(
+      CommandRun.path, ["-t", table.name, "read", "--", "sh", "-c", "echo begun; read line; exit 5"],
+      timeoutSeconds: 100)
+    #expect(try read.readLine() == "begun")
+    let value = [UInt8](repeating: 0x78, count: 50_000)
+    for _ in 0..<100 { try handle.set("k", value) }
+    try read.send("end")
+    #expect(try read.wait() == .code(5))
+  }
+
   @Test func aKilledHolderFreesTheTable() throws {
     let table = try TestTable()
     try table.open().set("k", 1)

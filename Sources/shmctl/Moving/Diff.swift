@@ -52,6 +52,6 @@ struct Diff: ParsableCommand {
         .noSuchTable, table: side.text,
         "no such table; 'shmctl tables' lists them, and a dump is named with a slash: ./FILE")
     }
-    try table.read { view in try view.forEachRecord(of: table, look) }
+    try RecordScan.run(table) { view in try view.forEachRecord(of: table, look) }
   }
 }

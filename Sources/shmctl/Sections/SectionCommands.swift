@@ -7,9 +7,9 @@ struct Read: ParsableCommand {
     commandName: "read", abstract: "Run a command while the table is held for reading.",
     discussion: """
       As flock(1) does with a file. In a table of the rwlock variant no writer changes anything until the command has \
-      ended, and others read. In one of the rcu variant writers go on, as they always do beside readers; the version that \
-      shmctl's own section sees is kept, up to the limbo budget. The command's 'shmctl get' reads the newest version, in a \
-      section of its own.
+      ended, and others read. In one of the rcu variant it holds up nobody, and the command's 'shmctl get' reads the newest version: use it \
+      there for commands that are to do the same for both variants. A snapshot is held meanwhile, which the table's policy for stalled readers \
+      ends (evict) when writers need what it keeps; with 'wait' or 'refuse' they wait or fail beyond the limbo budget.
 
       \(SectionRun.common)
       """)
@@ -25,7 +25,11 @@ struct Read: ParsableCommand {
   func run() throws {
     let table = try options.open()
     let child = SectionRun.child(command, table)
-    try SectionRun.end { try table.read { _ in try child.run() } }
+    try SectionRun.end {
+      // A section cannot be ended from outside: beyond the limbo budget all writes would fail for as long as the command runs.
+      guard RecordScan.mayWait(table) else { return try table.read { _ in try child.run() } }
+      return try withExtendedLifetime(try table.snapshot()) { try child.run() }
+    }
   }
 }
 

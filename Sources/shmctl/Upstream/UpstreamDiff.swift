@@ -42,7 +42,7 @@ struct UpstreamDiff {
 
   /// What the table holds, and of which revision it is: of one moment.
   private func look() throws -> Seen {
-    try table.read { view in
+    try RecordScan.run(table) { view in
       guard let status = try table.upstream.status(in: view), status.revision > 0 else {
         throw Complaint(
           .timedOut, table: table.name,
