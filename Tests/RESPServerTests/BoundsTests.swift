@@ -164,6 +164,37 @@ import Testing
     }
   }
 
+  /// What the server has beside a short name is many times as much.
+  @Test(arguments: [
+    (["WATCH"], 20_000, 4), (["SUBSCRIBE"], 10_000, 4), (["PSUBSCRIBE"], 1_000, 4),
+    (["CLIENT", "TRACKING", "ON", "BCAST"], 1_000, 990),
+  ])
+  func namesCountWithWhatTheServerHasBesideThem(command: [String], count: Int, length: Int) async throws {
+    try await withServer(adjusting: { $0.mostHeldBytes = 1 << 20 }) { server, client throws in
+      _ = try client.call("HELLO", "3")
+      // In two halves: one alone may be too much already, but the request itself never is.
+      for half in [0..<count / 2, count / 2..<count] {
+        let names = half.map { number in
+          Array(String(number, radix: 36).utf8)
+            + [UInt8](repeating: UInt8(ascii: "_"), count: length - String(number, radix: 36).utf8.count)
+        }
+        let isTracking = command.count > 1
+        let words = isTracking ? names.flatMap { [Array("PREFIX".utf8), $0] } : names
+        // The connection may be ended, with a reason that is still to be read.
+        guard (try? client.send(RedisClient.encode(command.map { Array($0.utf8) } + words))) != nil else { break }
+      }
+      var answer = ""
+      repeat { answer = try client.answer() } while !answer.hasPrefix("-")
+      #expect(
+        answer
+          == "-ERR the server holds too much of what its clients have sent, and most of it is this client's; send less at a time"
+      )
+      #expect(try client.isClosed())
+      // Who comes next has all room.
+      #expect(try server.client().call("SET", "k", "v") == "+OK")
+    }
+  }
+
   @Test func namesThatAClientListensToHaveABound() async throws {
     try await withServer { server, client throws in
       let refused = "-ERR too many subscriptions; their names may have 64 MiB a connection"

@@ -37,9 +37,11 @@ struct Glob: Sendable {
 
   private static func wordCount(_ length: Int, _ longest: Int) -> Int { min(length, longest) / 64 + 1 }
 
-  /// How long a pattern of a length takes for each byte of a text, as a multiple of what one of fewer than 64 bytes does. It has 2 KiB of memory
-  /// as often.
+  /// How long a pattern of a length takes for each byte of a text, as a multiple of what one of fewer than 64 bytes does. It has
+  /// ``bytesOfCost`` of memory as often.
   static func cost(ofLength length: Int) -> Int { wordCount(length, .max) }
+
+  static let bytesOfCost = 256 * 8
 
   /// - Parameter longest: how many bytes a text has at most.
   init(_ pattern: [UInt8], longest: Int) {

@@ -19,6 +19,13 @@ struct Subscriptions {
   /// So many patterns of fewer than 64 bytes, or fewer longer ones. With these one client makes the longest channel take a few tenths of a second.
   static let mostPatternCost = 1024
 
+  /// About how much memory is taken by a name besides its bytes: the array that holds them, its places here and in the broker, and the broker's
+  /// dictionary of who listens to it.
+  private static let bytesBesideName = 300
+
+  /// About how much memory all of it takes.
+  var heldBytes: Int { bytes + count * Self.bytesBesideName + patternCost * Glob.bytesOfCost }
+
   var counts: (channels: Int, patterns: Int) { (channels.count, patterns.count) }
   var count: Int { channels.count + patterns.count }
 
@@ -53,6 +60,9 @@ struct Tracking: Sendable, Equatable {
   /// One client names no more than so many, of so many bytes: each is compared with each other one, and with every key that changes.
   static let mostPrefixes = 1000
   static let mostBytes = 1 << 20
+
+  /// About how much memory the prefixes take: beside the bytes of each the array that holds them, twice.
+  var heldBytes: Int { prefixes.reduce(0) { $0 + $1.count + 100 } }
 
   /// Goes on to tell what was told before.
   mutating func add(_ earlier: [[UInt8]]) {

@@ -53,6 +53,10 @@ struct WatchedName: Hashable {
 
 /// A key on which EXEC depends.
 struct WatchedKey {
+  /// About so much memory is taken by a watched key besides its bytes: the array that holds them, this value, and the places of the key in the
+  /// set of names and among the absent keys.
+  static let bytesBesideName = 150
+
   let database: Database
   /// Of the database's, in which the key has been seen.
   let generation: UInt64

@@ -61,7 +61,9 @@ final class Session: @unchecked Sendable {
   /// transaction has stored. Nil outside of one that writes. Not who gets it: there may be 10,000 for each of a million messages.
   var unsent: [(channel: [UInt8], message: [UInt8])]?
   var subscriptions = Subscriptions()
-  var tracking: Tracking?
+  private(set) var tracking: Tracking?
+  /// How much memory the prefixes of ``tracking`` take.
+  private var trackedBytes = 0
   var suppression = ReplySuppression.none
   /// Answers that count as messages: they are sent whatever ``suppression`` says.
   var messages = Reply()
@@ -88,6 +90,11 @@ final class Session: @unchecked Sendable {
     reply.limit = server.options.largestReply
   }
 
+  func track(_ tracking: Tracking?) {
+    self.tracking = tracking
+    trackedBytes = tracking?.heldBytes ?? 0
+  }
+
   // MARK: - Bytes
 
   func receive(_ bytes: inout ByteBuffer) {
@@ -103,7 +110,9 @@ final class Session: @unchecked Sendable {
   /// has had the server remember. Of a long buffer the part that nothing was written to takes none.
   var heldBytes: Int {
     let waiting = input.readableBytes == 0 ? 0 : min(input.storageCapacity, max(input.readableBytes, 256 << 10))
-    return waiting + (queue?.bytes ?? 0) + watchedBytes + subscriptions.bytes
+    return waiting + (queue?.bytes ?? 0) + watchedBytes + watched.count * WatchedKey.bytesBesideName
+      + subscriptions.heldBytes
+      + trackedBytes
   }
 
   /// What was to be sent is on its way.

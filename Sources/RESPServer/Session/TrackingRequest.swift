@@ -86,7 +86,7 @@ extension Session {
   }
 
   func setTracking(_ tracking: Tracking?, target: ClientRecord) {
-    self.tracking = tracking
+    track(tracking)
     client.update { $0.tracking = tracking.map { $0.redirect.map { .other($0) } ?? .itself } }
     server.broker.track(tracking, for: client, target: target)
   }
