@@ -46,6 +46,36 @@ import Testing
     #expect(broker.isExpected(.invalidate([]), by: client))
   }
 
+  /// To look at those of all would take long, and who publishes waits meanwhile.
+  @Test func ofAClientThatEndsTheBrokerLooksAtItsOwnNamesAlone() {
+    let client = ClientRecord(
+      id: 1, address: "", localAddress: "", peer: nil, access: nil, send: { _ in }, disconnect: { _ in })
+    let broker = Broker([])
+    var names = Subscriptions()
+    for isPattern in [false, true] {
+      names.add([1], isPattern: isPattern)
+      for name: [UInt8] in [[1], [2]] { broker.subscribe(client, to: name, isPattern: isPattern) }
+    }
+    client.update { $0.subscriptions = (2, 2) }
+    broker.forget(client, names)
+    #expect(broker.channels(matching: nil) == [[2]] && broker.patternCount == 1)
+  }
+
+  @Test func aClientThatIsGoneListensToNothing() async throws {
+    try await withServer { server, client throws in
+      do {
+        let listener = try server.client()
+        _ = try listener.call("SUBSCRIBE", "news")
+        _ = try listener.call("PSUBSCRIBE", "n*")
+        #expect(try client.call("PUBSUB", "NUMSUB", "news") == "[\"news\" :1]")
+      }
+      let isForgotten = try eventually {
+        try client.call("PUBSUB", "NUMSUB", "news") == "[\"news\" :0]" && client.call("PUBSUB", "NUMPAT") == ":0"
+      }
+      #expect(isForgotten)
+    }
+  }
+
   /// What it had cached of the one before it has forgotten; what it has cached of the new one it is told of.
   @Test func aTableThatComesBackIsFollowed() async throws {
     try await withServer { server, client throws in

@@ -136,17 +136,12 @@ final class Broker: Sendable {
   ///
   /// Clients that named it in REDIRECT are told at once. What was on its way to it is lost: a client that were told only of the next
   /// change would use what it has cached until then.
-  func forget(_ client: ClientRecord) {
+  /// - Parameter subscriptions: the client's. The broker looks at no others: there may be millions, and who publishes waits for its lock.
+  func forget(_ client: ClientRecord, _ subscriptions: Subscriptions) {
+    for isPattern in [false, true] {
+      for name in subscriptions.names(arePatterns: isPattern) { unsubscribe(client, from: name, isPattern: isPattern) }
+    }
     let broken = state.withLock { state in
-      func remove(_ listeners: inout [[UInt8]: Listeners]) {
-        for channel in Array(listeners.keys) where listeners[channel]?.clients[client.id] != nil {
-          listeners[channel]?.clients[client.id] = nil
-          if listeners[channel]?.clients.isEmpty == true { listeners[channel] = nil }
-        }
-      }
-      let settings = client.current
-      if settings.subscriptions.channels > 0 { remove(&state.channels) }
-      if settings.subscriptions.patterns > 0 { remove(&state.patterns) }
       state.trackers[client.id] = nil
       let broken = state.trackers.filter { $0.value.target === client }
       for id in broken.keys { state.trackers[id]!.target = nil }

@@ -65,7 +65,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard !isEnding else { return }
     isEnding = true
     leaveDiskWait()
-    server.leave(session.client)
+    server.leave(session.client, session.subscriptions)
   }
 
   // MARK: - Bytes

@@ -84,13 +84,13 @@ final class ServerState: Sendable {
     }
   }
 
-  func leave(_ client: ClientRecord) {
+  func leave(_ client: ClientRecord, _ subscriptions: Subscriptions) {
     state.withLock { state in
       // One that was refused never was among them.
       if state.clients.removeValue(forKey: client.id) != nil { state.endedCommands += client.commands }
     }
     heldBytes.forget(client.id)
-    broker.forget(client)
+    broker.forget(client, subscriptions)
   }
 
   /// Notes how many bytes of a client the server holds. If those of all are too many, the client with the most is told so, and ended.
