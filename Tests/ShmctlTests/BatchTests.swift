@@ -141,6 +141,35 @@ import Testing
     }
   }
 
+  /// What `get --json` prints of a json value is that value, a string of JSON too.
+  @Test(
+    arguments: ["batch", "transaction"], [#""hello""#, #"{"a":[1,null]}"#, "null", "1e400", #""a\"\\\u0001""#, "true"])
+  func aJSONValueIsWhatGetPrintsOfIt(command: String, value: String) throws {
+    let table = try TestTable()
+    #expect(try table.run("set", "a", value, "--json").status == 0)
+    let printed = try table.run("get", "a", "--json").text
+    let line = try #require(printed.firstMatch(of: /"type":"json","value":.*(?=,"version")/)?.output)
+    let stored = try table.run(command, "--json", input: Array(#"{"op":"set","key":"b",\#(line)}"#.utf8))
+    #expect(stored.status == 0, "\(stored.errors)")
+    #expect(try table.run("get", "b", "--json").text.contains(line), "\(printed)")
+    #expect(try table.open().entry(forKey: "b")?.type == .json)
+  }
+
+  @Test func valuesThatAreNotOfTheirTypeAreRefused() throws {
+    let table = try TestTable()
+    for line in [
+      #"{"op":"set","key":"a","type":"json","valueBase64":"eyI="}"#,
+      #"{"op":"set","key":"a","type":"string","valueBase64":"/w=="}"#,
+    ] {
+      let run = try table.run("batch", "--json", input: Array(line.utf8))
+      #expect(run.status == 2 && run.errors.contains("line 1: the value is not valid "), "\(line): \(run.errors)")
+    }
+    #expect(try table.open().count == 0)
+    let good = #"{"op":"set","key":"a","type":"json","valueBase64":"eyJhIjoxfQ=="}"#
+    #expect(try table.run("batch", "--json", input: Array(good.utf8)).status == 0)
+    #expect(try table.run("get", "a").text == #"{"a":1}"#)
+  }
+
   @Test func manyOperationsAndMoreThanOneBarrierHolds() throws {
     let table = try TestTable(Table.Options(capacityBytes: 32 << 20))
     let lines = (0..<30_000).map { "set key-\($0) \($0)\n" }.joined()

@@ -147,9 +147,14 @@ extension OperationLine {
   }
 
   private static func setJSON(_ fields: JSONFields) throws(Wrong) -> Operation {
-    let record: OwnedRecord
+    var record: OwnedRecord
     let others: Swift.Set = ["op", "ttlMilliseconds", "if", "ifVersion", "ifValue", "ifValueBase64"]
     do throws(JSONForm.Wrong) { record = try OwnedRecord(fields, others: others) } catch { throw Wrong(error.message) }
+    // In a dump the text of a json value; here the value, as `get --json` prints it.
+    if record.type == .json, case .string(let text)? = fields["value"] { record.value = JSONText.quoted(text) }
+    if !record.isOpaque, let kind = ValueKind(record.type), kind == .json || kind == .string {
+      do throws(Complaint) { _ = try TypedValue(record.value, as: kind) } catch { throw Wrong(error.message) }
+    }
     return .set(record, ttl: try ttl(fields), try requirement(fields))
   }
 
