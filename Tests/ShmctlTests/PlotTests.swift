@@ -48,6 +48,17 @@ import Testing
     #expect(LatencySample([7]).percentile(1) == 7 && LatencySample([]).percentile(50) == nil)
   }
 
+  @Test func aSampleLastsAsLongAsItIsAskedTo() {
+    let begin = LatencySample.now
+    var calls = 0
+    let sample = LatencySample.measure(milliseconds: 300, atMost: 1000) { number in
+      #expect(number == calls)
+      calls += 1
+    }
+    #expect(LatencySample.now - begin >= 300_000_000)
+    #expect(calls > 1000 && (400...1000).contains(sample.nanoseconds.count), "\(calls) \(sample.nanoseconds.count)")
+  }
+
   @Test func theHistogramCountsEachOnceInBarsWithoutGaps() {
     let sample = LatencySample([0, 1, 2, 3, 5, 6, 7, 100, 1000])
     let bars = sample.histogram

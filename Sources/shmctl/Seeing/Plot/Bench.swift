@@ -43,10 +43,10 @@ struct Bench: ParsableCommand {
           object.add("operation", operation)
           object.add("p50Nanoseconds", median)
           object.add("p99Nanoseconds", tail)
-          object.add("measured", sample.count)
+          object.add("measured", sample.operationCount)
           try StandardOutput.write(object.line)
         } else {
-          columns.add([name, operation, "\(median)", "\(tail)", "\(sample.count)"])
+          columns.add([name, operation, "\(median)", "\(tail)", "\(sample.operationCount)"])
         }
       }
     }

@@ -25,7 +25,9 @@ struct LatencyChart {
     let parts = [50.0, 99, 99.9].map { percent in
       "p\(percent == 99.9 ? "99.9" : "\(Int(percent))") \(sample.percentile(percent).map { Phrase.time($0) } ?? "?")"
     }
-    return "\(sample.count) operations: " + parts.joined(separator: ", ")
+    let (all, kept) = (sample.operationCount, sample.count)
+    return (all == kept ? "\(all) operations: " : "\(all) operations, \(kept) of them drawn: ")
+      + parts.joined(separator: ", ")
   }
 
   func text(width: Int, height: Int) -> [String] {

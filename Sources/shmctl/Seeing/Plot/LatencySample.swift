@@ -2,9 +2,16 @@ import Glibc
 
 /// How long single operations took, in nanoseconds.
 struct LatencySample {
+  /// Of all operations, or of as many, evenly spread, as were kept.
   private(set) var nanoseconds: [UInt64] = []
+  /// How many were measured.
+  let operationCount: Int
 
-  init(_ nanoseconds: [UInt64] = []) { self.nanoseconds = nanoseconds.sorted() }
+  /// - Parameter operationCount: nil: no others were measured.
+  init(_ nanoseconds: [UInt64] = [], of operationCount: Int? = nil) {
+    self.nanoseconds = nanoseconds.sorted()
+    self.operationCount = operationCount ?? nanoseconds.count
+  }
 
   var count: Int { nanoseconds.count }
 
@@ -61,6 +68,9 @@ struct LatencySample {
   }
 
   /// Runs `body`, of so many operations at a time, until the time is over, and at least once.
+  /// - Parameters:
+  ///   - atMost: how many times are kept. Where there are more, every second one is kept, then every fourth, and so on.
+  ///   - body: gets its number, from 0.
   static func measure(
     milliseconds: UInt64, operationsAtATime: UInt64 = 1, atMost: Int = 2_000_000, _ body: (Int) throws -> Void
   ) rethrows -> LatencySample {
@@ -69,13 +79,21 @@ struct LatencySample {
     var taken: [UInt64] = []
     taken.reserveCapacity(1 << 16)
     var before = now
+    var (number, every) = (0, 1)
     repeat {
       let start = now
-      try body(taken.count)
+      try body(number)
       before = now
       let elapsed = before &- start
-      taken.append((elapsed > cost ? elapsed - cost : 0) / operationsAtATime)
-    } while before < end && taken.count < atMost
-    return LatencySample(taken)
+      if number.isMultiple(of: every) {
+        if taken.count >= atMost {
+          taken = stride(from: 0, to: taken.count, by: 2).map { taken[$0] }
+          every *= 2
+        }
+        if number.isMultiple(of: every) { taken.append((elapsed > cost ? elapsed - cost : 0) / operationsAtATime) }
+      }
+      number += 1
+    } while before < end
+    return LatencySample(taken, of: number)
   }
 }
