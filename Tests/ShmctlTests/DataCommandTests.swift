@@ -192,6 +192,31 @@ import Testing
     try FileManager.default.removeItem(atPath: String(path))
   }
 
+  /// What was saved is nowhere else. A file that nobody has changed is of no use.
+  @Test func editKeepsWhatWasSavedThoughTheEditorFails() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    try table.open().set("k", "old")
+    let folder = try Scratch()
+    let edit = { (editor: String) in
+      try CommandRun(
+        ["-t", table.name, "edit", "k"], environment: ["EDITOR": editor, "VISUAL": "", "TMPDIR": folder.file("")])
+    }
+    // Longer than a value may be: read no further than that.
+    for (editor, status, count) in [
+      ("sh -c 'printf newer >\"$1\"; exit 1' x", Int32(11), 5),
+      ("head -c 2000000 /dev/zero >", Int32(6), 2_000_000),
+    ] {
+      let run = try edit(editor)
+      #expect(run.status == status, "\(run.errors)")
+      let path = String(try #require(run.errors.firstMatch(of: /text is kept in (\S+)/)?.output.1, "\(run.errors)"))
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == count)
+      try FileManager.default.removeItem(atPath: path)
+    }
+    for editor in ["false", "rm"] { #expect(!(try edit(editor)).errors.contains("is kept")) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("")) == [])
+    #expect(try table.open().get("k", as: String.self) == "old")
+  }
+
   @Test func editLeavesNothingOnADiskThatIsFull() throws {
     let table = try TestTable()
     try table.open().set("k", "secret")

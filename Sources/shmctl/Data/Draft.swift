@@ -28,6 +28,17 @@ struct Draft {
 
   func remove() { unsafe unlink(path) }
 
+  /// Whether something else was saved than the text with which it was made. It may be all that there is of it: what cannot be read counts as
+  /// changed.
+  func isChanged(from text: [UInt8]) -> Bool {
+    guard unsafe access(path, F_OK) == 0 else { return false }
+    return (try? contents(limit: text.count + 1)) != text
+  }
+
+  private func contents(limit: Int) throws -> [UInt8] {
+    try InputFile(path: RawArgument(bytes: Array(path.utf8))).readAll(limit: limit)
+  }
+
   /// Lets the user edit, and returns what was saved, without the newline that editors add to the last line.
   func edit(limit: Int) throws -> [UInt8] {
     let editor = CommonOptions.environment("VISUAL") ?? CommonOptions.environment("EDITOR") ?? "vi"
@@ -36,7 +47,7 @@ struct Draft {
     guard try ChildProcess(words: line.map { Array($0.utf8) }).runInForeground() == 0 else {
       throw Complaint(.failure, "the editor '\(editor.printable)' failed; nothing was stored; name another by $EDITOR")
     }
-    var bytes = try InputFile(path: RawArgument(bytes: Array(path.utf8))).readAll(limit: limit + 1)
+    var bytes = try contents(limit: limit + 1)
     if !endsLine, bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     return bytes
   }

@@ -8,7 +8,7 @@ struct Edit: TableCommand {
     commandName: "edit", abstract: "Change a value in an editor.",
     discussion: """
       Opens it in $VISUAL, else $EDITOR, else vi, and stores what was saved if the value in the table is still the one that \
-      was opened; else, and if what was saved is not of its type, it says where the text is kept. Type and time to live stay. \
+      was opened; else, and if what was saved is not of its type or the editor failed after that, it says where the text is kept. Type and time to live stay. \
       A key that is not there begins empty. No barrier is held meanwhile.
       """)
 
@@ -39,7 +39,7 @@ struct Edit: TableCommand {
     do {
       new = try draft.edit(limit: table.maximumValueLength)
     } catch {
-      draft.remove()
+      if draft.isChanged(from: text) { Self.noteKept(draft) } else { draft.remove() }
       throw error
     }
     if new == text {
@@ -62,13 +62,15 @@ struct Edit: TableCommand {
       }
       if isStored { return }
     } catch {
-      StandardError.write("your text is kept in \(draft.path)")
+      Self.noteKept(draft)
       throw error
     }
     if options.json { try printResult(isStored: false) }
     options.note(table, "key '\(key.shown)' was changed meanwhile; your text is kept in \(draft.path)")
     throw ExitStatus.notFound
   }
+
+  private static func noteKept(_ draft: Draft) { StandardError.write("your text is kept in \(draft.path)") }
 
   private func printResult(isStored: Bool) throws {
     var object = JSONObject()
