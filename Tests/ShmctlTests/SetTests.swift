@@ -1,5 +1,6 @@
 import Foundation
 import SharedTable
+import TestSupport
 import Testing
 
 /// What `set` stores, and what it asks for.
@@ -19,6 +20,18 @@ import Testing
     // Before the command's name --json is about the output.
     #expect(try table.run("--json", "set", "k", "no json").text == #"{"key":"k","stored":true}"# + "\n")
     #expect(try table.run("set", "k", "no json", "--json").status == 2)
+  }
+
+  /// The value is in the table, and whoever runs the command again would store it twice.
+  @Test func aTableThatIsDroppedDuringTheWaitForTheDiskIsNoMissingTable() throws {
+    let table = try TestTable()
+    do { try table.open().segment.setKeeping(.kept) }
+    let set = try WorkerProcess(
+      CommandRun.path, ["-t", table.name, "--timeout", "60s", "set", "k", "v", "--sync"], timeoutSeconds: 100)
+    try set.waitUntilAsleep(in: .futex)
+    try Table.drop(table.name)
+    #expect(try set.wait() == .code(11))
+    #expect(set.standardError.contains("it is in the table, and not known to be on the disk"), "\(set.standardError)")
   }
 
   @Test func aWrongTypeNamesTheTypesThatThereAre() throws {

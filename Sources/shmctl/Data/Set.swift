@@ -84,8 +84,17 @@ struct Set: TableCommand {
     let version = table.version
     // Before the wait, which may fail: the old value is nowhere else by now.
     try print(outcome)
-    if sync, outcome.isStored { try table.waitUntilDurable(version) }
+    if sync, outcome.isStored { try waitForDisk(version, table) }
     if !outcome.isStored { throw ExitStatus.notFound }
+  }
+
+  /// Any other status than that of `notDurable` would say that nothing was stored, and who runs the command again would store the value twice.
+  private func waitForDisk(_ version: UInt64, _ table: Table) throws {
+    do throws(TableError) { try table.waitUntilDurable(version) } catch {
+      if error.code == .notDurable { throw error }
+      throw Complaint(
+        .failure, table: table.name, "it is in the table, and not known to be on the disk: \(error.message)")
+    }
   }
 
   /// Says what the old value had and the new one has not, though nobody asked for that.
