@@ -24,6 +24,20 @@ import Testing
     }
   }
 
+  /// Each byte of both is two in a line.
+  @Test func msetTakesTheLongestLineThatMgetPrints() throws {
+    let (table, other) = (try TestTable(), try TestTable())
+    let handle = try table.open()
+    let key = [UInt8](repeating: UInt8(ascii: "\\"), count: 65_536)
+    let value = [UInt8](repeating: UInt8(ascii: "\\"), count: handle.maximumValueLength)
+    try handle.set(key, value)
+    let run = try CommandRun(
+      shell: #""$SHMCTL" -t "$T" ls | "$SHMCTL" -t "$T" mget - | "$SHMCTL" -t "$C" mset -"#,
+      environment: ["T": table.name, "C": other.name])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try other.open().bytes(forKey: key) == value)
+  }
+
   @Test func msetStoresAllOrNone() throws {
     let table = try TestTable()
     #expect(try table.run("mset", "a", "1", "b", "2", "--int", "--ttl", "1h").status == 0)

@@ -45,7 +45,9 @@ struct Mset: TableCommand {
   }
 
   private func readAll(for table: Table) throws -> [Pair] {
-    var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * table.maximumValueLength, word: "line")
+    // A key, a tab and a value, each of their bytes written with an escape.
+    let longest = 2 * (Table.keyLengths.upperBound + table.maximumValueLength) + 1
+    var reader = KeyReader(zeroTerminated: null, longest: longest, word: "line")
     var words: [[UInt8]] = []
     // Written with escapes, bytes are twice as long at most. Input without end must not take the host's memory first.
     var bytesLeft = 2 * table.capacityBytes
