@@ -31,7 +31,7 @@ public actor Mirror {
 
   private static let mostReads = 5
   /// Progress is asked for no more often, however often the store is looked at: each request goes on the stream of events, and a
-  /// connection on which much is asked is cut ("The session" in EtcdSource/DESIGN.md).
+  /// connection on which much is asked is cut (Decisions, "progress", in EtcdSource/DESIGN.md).
   static let leastRequestInterval = Duration.milliseconds(500)
 
   /// - Parameters:
