@@ -19,8 +19,8 @@ extension CacheCore {
     return result
   }
 
-  /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again; if the ledger contradicts
-  /// itself, makes it anew and tries again.
+  /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again, until no element is left; if the
+  /// ledger contradicts itself, makes it anew and tries again.
   /// - Parameter bytes: how long the value is that is to be stored.
   @inline(__always)
   func withRoom<R>(
@@ -51,19 +51,23 @@ extension CacheCore {
     case eviction
   }
 
-  /// - Parameter isNew: the ledger was made anew for the attempt that has failed.
+  /// - Parameter wasRebuilt: the ledger was made anew for the attempt that has failed.
+  /// - Parameter wasEmptied: that attempt came after an eviction that has seen the cache empty.
   /// - Parameter bytes: how long the value is that is to be stored; nil: nothing is to be evicted.
   /// - Throws: `error` if nothing helps.
   private func remedy(
-    for error: TableError, ledgerIsNew isNew: Bool, evictingFor bytes: Int?
+    for error: TableError, ledgerWasRebuilt wasRebuilt: Bool, cacheWasEmptied wasEmptied: Bool, evictingFor bytes: Int?
   ) throws(TableError) -> Remedy {
-    if error.code == .damaged, !isNew { return .newLedger }
+    if error.code == .damaged, !wasRebuilt { return .newLedger }
     // What a reader keeps, nobody's leaving gives back.
-    guard let bytes, error.mayFitAfterReclaiming, bytes <= table.maximumValueLength else { throw error }
+    guard let bytes, error.mayFitAfterReclaiming, !wasEmptied, bytes <= table.maximumValueLength else { throw error }
     return .eviction
   }
 
   /// Runs `body` in further barriers after the first has failed, until one succeeds or nothing helps.
+  ///
+  /// Other processes may store elements between two of these barriers. So the last attempt is the one after an eviction that has seen the cache
+  /// empty: to go on until an eviction finds no element took as long as others went on storing, and evicted what they stored.
   /// - Parameter bytes: how long the value is that is to be stored; nil: nothing is to be evicted.
   @inline(never)
   func tryAgain<R>(
@@ -71,19 +75,21 @@ extension CacheCore {
     _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     var failure = first
-    var isNew = false
+    var (wasRebuilt, wasEmptied) = (false, false)
     var wanted = 16
     while true {
-      switch try remedy(for: failure, ledgerIsNew: isNew, evictingFor: bytes) {
+      switch try remedy(
+        for: failure, ledgerWasRebuilt: wasRebuilt, cacheWasEmptied: wasEmptied, evictingFor: bytes)
+      {
       case .newLedger:
-        isNew = true
+        wasRebuilt = true
         do throws(TableError) { try makeLedgerAnew(timeout) } catch {
           failure = error
           continue
         }
       case .eviction:
-        guard try evictSome(wanted, timeout: timeout) > 0 else { throw failure }
-        isNew = false
+        wasEmptied = try evictSome(wanted, timeout: timeout) < wanted
+        wasRebuilt = false
         wanted = min(wanted * 2, 4096)
       }
       do throws(TableError) {
@@ -143,7 +149,7 @@ extension CacheCore {
   ///
   /// A table too full for the ledger's new pages can still delete: then the ledger keeps lines without elements, which
   /// count until they are evicted themselves, first of all, since nobody uses them.
-  /// - Returns: how many it removed.
+  /// - Returns: how many it removed; fewer than asked for only if its barrier has seen the cache empty.
   func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
     do throws(TableError) {
       return try evictSome(count, timeout, keepingLedger: true)

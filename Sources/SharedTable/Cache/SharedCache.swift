@@ -132,7 +132,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   ///     room first; nil = the table's.
   ///   - value: what to store.
   /// - Returns: whether the condition held and the value was stored.
-  /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if nothing is left to evict;
+  /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if it found no room even after the cache was empty;
   ///   `typeMismatch` if something else has the cache's name; what a barrier throws.
   @discardableResult
   @inlinable
