@@ -165,8 +165,9 @@ import Testing
     let table = try Table.temporary()
     let shared = try SharedSet<Int>("s", in: table)
     try shared.formUnion(0..<100)
+    let most = table.capacityBytes
     let impossible: [CollectionHeader.Numbers] = [
-      [5, 19, 1, 0, 0], [1, 20, 1000, 0, 0], [1, 1 << 50, 1, 0, 0], [0, 0, 0, 0, 0], [1, 300, 3, 0, 0],
+      [5, 19, 1, 0, 0], [1, 20, most / 256 + 2, 0, 0], [1, 1 << 50, 1, 0, 0], [0, 0, 0, 0, 0], [1, most, most, 0, 0],
       [1 << 58, 1 << 58, 1 << 30, 0, 0], [1 << 62, 1 << 62, 1, 0, 0], [-1, 300, 1, 0, 0],
     ]
     for numbers in impossible {
@@ -176,11 +177,10 @@ import Testing
       #expect(throws: TableError.self, "\(numbers[0])") { try shared.allElements() }
     }
     // One that could be, of another set.
-    let most = table.capacityBytes / 8
-    try table.set("s", CollectionHeader("set of integer", [most, 4 * most, 1, 5, 0]))
+    try table.set("s", CollectionHeader("set of integer", [most / 8, most / 2, 1, 5, 0]))
     try shared.insert(1001)
     #expect(try shared.allElements().contains(1001))
-    try table.set("s", CollectionHeader("set of integer", [1, most, most / 256, 5, 0]))
+    try table.set("s", CollectionHeader("set of integer", [1, most / 8, most / 256, 5, 0]))
     try shared.insert(1002)
     try shared.remove(1002)
     try shared.removeAll()

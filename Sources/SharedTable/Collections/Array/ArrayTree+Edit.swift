@@ -3,11 +3,13 @@ extension ArrayTree {
   /// The nodes that a change has read and changed; nil is a removed one.
   struct Edit {
     var state: State
+    /// Whether nodes that are small after the change are joined with a neighbour.
+    var joinsNodes = false
+    /// Whether some were.
+    var hasJoined = false
     var nodes: [Int: ArrayNode?] = [:]
     /// Whether elements come in at the end, where more will follow.
     var isAppending = false
-    /// Whether nodes may become smaller.
-    var isShrinking = false
 
     mutating func newID() -> Int {
       defer { state.next += 1 }
@@ -22,19 +24,38 @@ extension ArrayTree {
   @usableFromInline
   func replace(_ range: Range<Int>, with run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
     let before = try state(in: tx)
-    var edit = Edit(state: before)
-    edit.isAppending = range.lowerBound == before.count
-    edit.isShrinking = !range.isEmpty
-    if range.lowerBound >= before.rooted {
-      let inside = range.lowerBound - before.rooted..<range.upperBound - before.rooted
-      try replaceInTail(inside, with: run, &edit, in: tx)
-    } else {
+    // What replaces an element may be smaller.
+    try change(before, joiningNodes: !range.isEmpty, in: &tx) { edit, tx throws(TableError) in
+      edit.isAppending = range.lowerBound == before.count
+      if range.lowerBound >= before.rooted {
+        let inside = range.lowerBound - before.rooted..<range.upperBound - before.rooted
+        return try replaceInTail(inside, with: run, &edit, in: tx)
+      }
       let root = ArrayInner.Child(id: before.root, count: before.rooted)
       let top = try replace(range, with: run, below: root, before.level, &edit, in: tx)
       edit.state.rooted += run.count - range.count
       setTop(top, &edit)
       try lowerRoot(&edit, in: tx)
     }
+  }
+
+  /// Works a change out and stores it. If the table has no room and nodes were joined, once more without that: a node that takes the elements
+  /// of another needs more room than before, and what a full table keeps back for replacements is for those that need no more. A later removal
+  /// joins them.
+  /// - Parameter body: works it out, and changes nothing in the table.
+  func change(
+    _ before: State, joiningNodes: Bool, in tx: inout Transaction,
+    _ body: (inout Edit, borrowing Transaction) throws(TableError) -> Void
+  ) throws(TableError) {
+    var edit = Edit(state: before, joinsNodes: joiningNodes)
+    try body(&edit, tx)
+    do throws(TableError) {
+      return try write(edit, before.header, in: &tx)
+    } catch {
+      guard error.code == .full, edit.hasJoined else { throw error }
+    }
+    edit = Edit(state: before)
+    try body(&edit, tx)
     try write(edit, before.header, in: &tx)
   }
 
@@ -119,7 +140,7 @@ extension ArrayTree {
     let inside = range.lowerBound - before..<range.upperBound - before
     let place = try replace(inside, with: run, below: children[index], level - 1, &edit, in: tx)
     children.replaceSubrange(index...index, with: place)
-    if edit.isShrinking, place.count == 1 { try joinSmall(index, of: &children, level - 1, &edit, in: tx) }
+    if edit.joinsNodes, place.count == 1 { try joinSmall(index, of: &children, level - 1, &edit, in: tx) }
     return store(children, as: node.id, level: level, &edit)
   }
 

@@ -2,7 +2,8 @@
 extension ArrayTree {
   /// Joins a child that has become small with a neighbour, if both together leave room in a node.
   ///
-  /// So that no two neighbours below one node are less than half full together, unless one between them has gone because it was empty.
+  /// So that no two neighbours below one node are less than half full together, unless one between them has gone because it was empty, or the
+  /// table had no room for both in one.
   func joinSmall(
     _ index: Int, of children: inout [ArrayInner.Child], _ level: Int, _ edit: inout Edit,
     in tx: borrowing Transaction
@@ -13,15 +14,16 @@ extension ArrayTree {
     }
   }
 
-  /// Joins a child with the next one, if there is one and both together leave room in a node.
+  /// Joins a child with the next one, if there is one, both together leave room in a node, and the change joins nodes.
   /// - Returns: whether it did.
   func join(
     _ left: Int, of children: inout [ArrayInner.Child], _ level: Int, _ edit: inout Edit,
     in tx: borrowing Transaction
   ) throws(TableError) -> Bool {
-    guard left >= 0, left + 1 < children.count,
+    guard edit.joinsNodes, left >= 0, left + 1 < children.count,
       let joined = try joined(children[left], children[left + 1], level, edit, in: tx)
     else { return false }
+    edit.hasJoined = true
     edit.nodes[children[left].id] = .some(joined)
     edit.nodes[children[left + 1].id] = .some(nil)
     children[left].count += children[left + 1].count

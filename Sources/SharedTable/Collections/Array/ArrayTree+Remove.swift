@@ -10,22 +10,22 @@ extension ArrayTree {
   ) throws(TableError) where Indices.SubSequence == Indices {
     if indices.isEmpty { return }
     let before = try state(in: tx)
-    var edit = Edit(state: before)
     let rooted = indices.prefix { $0 < before.rooted }
     let others = indices[rooted.endIndex...]
-    if !others.isEmpty {
-      var leaf = try leaf(.init(id: before.tail, count: before.tailCount), in: tx)
-      leaf.remove(others, first: before.rooted)
-      try setTail(leaf, &edit, in: tx)
+    try change(before, joiningNodes: true, in: &tx) { edit, tx throws(TableError) in
+      if !others.isEmpty {
+        var leaf = try leaf(.init(id: before.tail, count: before.tailCount), in: tx)
+        leaf.remove(others, first: before.rooted)
+        try setTail(leaf, &edit, in: tx)
+      }
+      if !rooted.isEmpty {
+        let root = ArrayInner.Child(id: edit.state.root, count: edit.state.rooted)
+        let top = try remove(rooted, below: root, edit.state.level, first: 0, &edit, in: tx)
+        edit.state.rooted -= rooted.count
+        setTop(top, &edit)
+        try lowerRoot(&edit, in: tx)
+      }
     }
-    if !rooted.isEmpty {
-      let root = ArrayInner.Child(id: edit.state.root, count: edit.state.rooted)
-      let top = try remove(rooted, below: root, edit.state.level, first: 0, &edit, in: tx)
-      edit.state.rooted -= rooted.count
-      setTop(top, &edit)
-      try lowerRoot(&edit, in: tx)
-    }
-    try write(edit, before.header, in: &tx)
   }
 
   /// As ``remove(_:in:)``, for elements below one node.

@@ -38,10 +38,13 @@ struct ElementIndex: Sendable {
     var isSparse: Bool { pages > 1 && bytes < (pages - 1) * (Self.pageBytes / 2) }
 
     /// Can a barrier have left this? What is not checked here bounds no loop and no memory.
+    ///
+    /// There may be more pages than the listings need: a removal that finds no room for a joined page leaves them. So it is the table that bounds their
+    /// number: no more are ever needed than for listings that fill it.
     func isPossible(in table: Table) -> Bool {
-      bytes >= ElementPage.byteCount(0) * count && pages > 0
-        && (bytes <= table.capacityBytes || bytes <= table.reachableBytes)
-        && (pages == 1 || pages - 1 <= bytes / (Self.pageBytes / 2))
+      func isWithin(_ most: Int) -> Bool { bytes <= most && pages - 1 <= most / (Self.pageBytes / 2) }
+      return bytes >= ElementPage.byteCount(0) * count && pages > 0
+        && (isWithin(table.capacityBytes) || isWithin(table.reachableBytes))
     }
 
     /// Pages 0..<`round` have had the same number of splits, those before `pages - round` one more.
@@ -157,16 +160,18 @@ struct ElementIndexEdit {
   /// Its number.
   private var number: Int?
   private var others: [Int: ElementPage] = [:]
-  /// The collection has no header. Pages may have been left behind by one that was removed.
-  private let isNew: Bool
+  /// Pages may have been left behind by a header that was removed.
+  private let hasNoHeader: Bool
   /// A listing was added or removed.
   private var isChanged = false
+  /// How many pages the removals of this barrier may give up: as many as they can make superfluous, whatever a wrong header says.
+  private var joinsLeft = 0
 
   fileprivate init(_ index: ElementIndex, _ state: ElementIndex.State?) {
     self.index = index
-    isNew = state == nil
+    hasNoHeader = state == nil
     self.state = state ?? ElementIndex.State(pages: 1, seed: Int.random(in: 0..<1 << 59))
-    if isNew {
+    if hasNoHeader {
       number = 0
       page = ElementPage(isChanged: true)
     }
@@ -184,7 +189,7 @@ struct ElementIndexEdit {
         return wasThere
       }
     }
-    if isNew || !wasThere { try unsafe list(key, in: tx) }
+    if hasNoHeader || !wasThere { try unsafe list(key, in: tx) }
   }
 
   /// Removes an element and its listing.
@@ -219,15 +224,35 @@ struct ElementIndexEdit {
     isChanged = true
     state.count = max(0, state.count - 1)
     state.bytes = max(0, state.bytes - ElementPage.byteCount(key.count))
-    for _ in 0...ElementPage.byteCount(key.count) / (ElementIndex.State.pageBytes / 2) where state.isSparse {
-      try join(in: tx)
-    }
+    joinsLeft += 1 + ElementPage.byteCount(key.count) / (ElementIndex.State.pageBytes / 2)
   }
 
   /// Writes what has changed of the index, the header too.
+  ///
+  /// Pages of which there are too many are given up. In a full table they stay, and later removals give them up: a page that takes the
+  /// elements of another needs more room than before, and what a full table keeps back for replacements is for those that need no more.
   @usableFromInline
   func store(in tx: inout Transaction) throws(TableError) {
     if !isChanged { return }
+    if joinsLeft > 0, state.isSparse, try storeJoined(in: &tx) { return }
+    try storePages(in: &tx)
+  }
+
+  /// - Returns: false with nothing done if there is no room.
+  @inline(never)
+  private func storeJoined(in tx: inout Transaction) throws(TableError) -> Bool {
+    var joined = self
+    while joined.joinsLeft > 0, joined.state.isSparse { try joined.join(in: tx) }
+    do throws(TableError) {
+      try tx.withSavepoint { tx throws(TableError) in try joined.storePages(in: &tx) }
+      return true
+    } catch {
+      guard error.code == .full else { throw error }
+      return false
+    }
+  }
+
+  private func storePages(in tx: inout Transaction) throws(TableError) {
     if let number { try store(page, number, in: &tx) }
     for (number, page) in others { try store(page, number, in: &tx) }
     try index.place.setHeader([state.count, state.bytes, state.pages, state.seed, 0], in: &tx)
@@ -276,6 +301,7 @@ struct ElementIndexEdit {
     try turn(to: state.pages - 1, in: tx)
     let last = page
     page = ElementPage(isChanged: true)
+    joinsLeft -= 1
     state.pages -= 1
     try turn(to: state.pages - state.round, in: tx)
     unsafe last.forEach { key in
