@@ -160,6 +160,29 @@ import Testing
     #expect(table.count == 0)
   }
 
+  /// A page that lists a key again and again would show more than the table holds, and a copy of that could take all memory.
+  @Test(arguments: Table.Variant.allCases)
+  func aWalkMeetsNoMoreThanTheTableHolds(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let shared = try SharedDictionary<String, [UInt8]>("d", in: table)
+      try shared.set("k", [UInt8](repeating: 7, count: 64 << 10))
+      let page = Array("d/".utf8) + [255] + Array("0".utf8)
+      let listing = try #require(try table.entry(forKey: page)).bytes
+      let times = 2 * table.capacityBytes / (64 << 10)
+      try table.set(page, ForgedPage(bytes: (0..<times).flatMap { _ in listing }))
+      for table in [table, try observer(of: table)] {
+        let shared = try SharedDictionary<String, [UInt8]>("d", in: table)
+        var met = 0
+        let failure = error { try shared.forEach { _, _ in met += 1 } }
+        #expect(failure?.code == .damaged)
+        #expect(failure?.message.contains("several times") == true)
+        #expect(met < times)
+      }
+      try shared.removeAll()
+      #expect(table.count == 0)
+    }
+  }
+
   /// A header that is wrong makes nothing loop or grow beyond the table.
   @Test func aHeaderThatCannotBeIsDamageAndOneThatIsWrongBoundsTheWork() throws {
     let table = try Table.temporary()

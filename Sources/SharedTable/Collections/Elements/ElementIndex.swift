@@ -94,18 +94,23 @@ struct ElementIndex: Sendable {
   ///
   /// Shows elements as bytes: code that handles values of a type which the compiler does not know asks the runtime about it for each element,
   /// which takes many times as long.
+  /// - Throws: what `body` throws; `damaged`, also for an index that shows more bytes than the table holds: it shows some again and again.
   @usableFromInline
   func forEachElement(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (UnsafeRawBufferPointer, EntryView) throws -> Bool
   ) throws {
     guard let state = try state(in: section) else { return }
+    var bytesLeft = place.table.reachableBytes
     for number in 0..<state.pages {
       let page = try page(number, in: section)
       let goesOn = try unsafe page.forEach { bytes in
+        bytesLeft -= ElementPage.byteCount(bytes.count)
         let found = try unsafe place.name.withKey(bytes: bytes) { key throws(TableError) in
           try unsafe key.withKeyBytes { key throws(TableError) in try section.found(unsafe tableKey(ofListed: key)) }
         }
+        if let found { bytesLeft -= unsafe found.key.count + found.value.count }
+        if bytesLeft < 0 { throw place.damaged("its index lists elements several times") }
         guard let found else { return true }
         return try unsafe body(bytes, EntryView(found))
       }
