@@ -1,8 +1,10 @@
 import Glibc
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
+@testable import TableEngine
 
 /// A value of which there is one on the host.
 @Suite struct OnceTests {
@@ -79,6 +81,23 @@ import Testing
       try second.expectLine("computing")
       try second.killAndWait()
       #expect(try SharedOnce<String>("o", in: table).value(timeout: .seconds(600)) { "third" } == "third")
+    }
+  }
+
+  /// The claim of a caller that cannot release it for the damage stops nobody once the table is repaired.
+  @Test(arguments: Table.Variant.allCases) func aClaimEndsAfterTheTablesRepair(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let once = try SharedOnce<Int>("o", in: table)
+      let mark = DamageMark(ctl: try #require(table.segment.participant).state.ctl)
+      #expect(throws: Refused.self) {
+        try once.value {
+          mark.set()
+          throw Refused()
+        }
+      }
+      #expect(code { try once.value { 0 } } == .damaged)
+      mark.clear()
+      #expect(try once.value(timeout: .seconds(30)) { 1 } == 1)
     }
   }
 

@@ -44,13 +44,13 @@ extension ClaimedPlace {
   /// Gives a claim up: the next who asks computes.
   ///
   /// A claim that stayed would stop everyone as long as this process lives. So further attempts follow, off this thread, if a
-  /// writer, or a reader that keeps too much memory, is in the way.
+  /// writer, or a reader that keeps too much memory, is in the way, or the table is marked damaged: it may be repaired.
   func release(_ claim: ClaimRecord) {
     if !isReleased(claim, timeout: nil) { releaseLater(claim, timeout: nil, pause: .milliseconds(10)) }
   }
 
-  /// Submits an attempt to release the claim, and another after each pause, until the claim is gone. This process has to ask again and
-  /// again: a reader that was in the way tells nobody when it ends.
+  /// Submits an attempt to release the claim, and another after each pause, until the claim is gone, or the table is. This process has to ask
+  /// again and again: neither a reader that was in the way nor a repair tells it of its end.
   private func releaseLater(_ claim: ClaimRecord, timeout: Duration?, pause: Duration) {
     let repeats = { @Sendable in
       WorkerPool.shared.at(Deadline(pause)) {
@@ -74,11 +74,11 @@ extension ClaimedPlace {
       _ = try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
       return true
     } catch {
-      return !error.mayEndByWaiting && error.code != .slotsExhausted
+      return !error.mayEndByWaiting && error.code != .slotsExhausted && error.code != .damaged
     }
   }
 
-  /// Stores the value computed; whatever happens, the claim goes.
+  /// Stores the value computed, and removes the claim; if that fails, as ``release(_:)`` does.
   func conclude(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
     do throws(TableError) {
       return try settle(claim, value)
