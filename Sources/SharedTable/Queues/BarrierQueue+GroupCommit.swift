@@ -159,7 +159,7 @@ extension BarrierQueue {
         group.waiting = ReaderWaits.Wait(work: work, version: version, deadline: Deadline(left))
       }
       return !work.waitsForReaders
-    } catch let error as TableError where error.code == .full && !isFirst {
+    } catch let error as TableError where error.code == .full && error.table == table.name && !isFirst {
       work.unclaim()
       group.postponed = work
       return false

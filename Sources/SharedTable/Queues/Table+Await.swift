@@ -78,7 +78,7 @@ extension Table {
   /// Runs `body` alone on the whole host, as the blocking form does. Suspends where that one blocks; `body` then runs on one of the
   /// library's threads.
   ///
-  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run again, after
+  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room in the table (`full`) is undone and run again, after
   /// reclaiming or once a reader that keeps the room has gone on: it must have no effects outside the transaction.
   /// - Parameters:
   ///   - timeout: for the wait, not for `body`; nil = the table's.
@@ -167,7 +167,7 @@ extension Table {
   nonisolated(nonsending) private func pause(
     after error: TableError, _ retry: inout FullRetry, _ timeout: Duration?
   ) async throws {
-    guard let (next, pause) = retry.next(after: error, nanoseconds(timeout)) else { throw error }
+    guard error.table == name, let (next, pause) = retry.next(after: error, nanoseconds(timeout)) else { throw error }
     if pause > 0 { try await Task.sleep(nanoseconds: pause) }
     retry = next
   }
