@@ -95,9 +95,9 @@ final class CacheCore: Sendable {
   ///
   /// Nothing is lost if it fails but some knowledge, so errors are nobody's.
   func flushHits() throws(TableError) {
-    guard let hits, let head = try readHead(), head.insertions != hits.insertions else { return }
+    guard let hits, let head = try readHead(), head.insertions != hits.insertionsAtFlush else { return }
     let version = table.version
-    let hashes = hits.hashes(since: hits.flushed)
+    let hashes = hits.hashes(since: hits.versionAtFlush)
     let byPage = Dictionary(grouping: hashes) { CacheHead.page($0, of: head.pageCount) }.values
     var rest = byPage[...]
     while !rest.isEmpty {

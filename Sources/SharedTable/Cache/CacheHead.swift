@@ -13,7 +13,7 @@ struct CacheHead: Equatable {
   var hand = 0
   /// Grows when the cache is emptied: who began to compute before must not store afterwards.
   var epoch: UInt64 = 0
-  /// Elements ever added and ever evicted.
+  /// Elements added and evicted since the ledger was made, or made anew.
   var insertions: UInt64 = 0
   var evictions: UInt64 = 0
   /// Of the table, by which the pages' lines name elements. 0: not known, of an earlier release. A store, a dump or a copy takes the ledger to a

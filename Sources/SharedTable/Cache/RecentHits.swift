@@ -73,8 +73,8 @@ final class RecentHits: @unchecked Sendable {
     return looked.compareExchange(expected: last, desired: version, ordering: .relaxed).exchanged
   }
 
-  var flushed: UInt64 { flushedVersion.load(ordering: .relaxed) }
-  var insertions: UInt64 { flushedInsertions.load(ordering: .relaxed) }
+  var versionAtFlush: UInt64 { flushedVersion.load(ordering: .relaxed) }
+  var insertionsAtFlush: UInt64 { flushedInsertions.load(ordering: .relaxed) }
 
   func markFlushed(version: UInt64, insertions: UInt64) {
     flushedVersion.store(version, ordering: .relaxed)

@@ -69,7 +69,7 @@ final class CollectionKeys: Sendable {
 
   /// Whether the table's key of an element is put together by ``withShortKey(_:_:)``.
   @inline(__always)
-  func isShort(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  func isShortAndUnreserved(_ bytes: UnsafeRawBufferPointer) -> Bool {
     unsafe bytes.count <= KeptBytes.shortRest && !Self.isReserved(bytes)
   }
 

@@ -9,7 +9,9 @@ extension CollectionPlace {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
     timeout: Duration?
   ) throws(TableError) -> Bool {
-    guard unsafe name.isShort(key) else { return try unsafe setRareElement(key, bytes, form, if: condition, timeout) }
+    guard unsafe name.isShortAndUnreserved(key) else {
+      return try unsafe setRareElement(key, bytes, form, if: condition, timeout)
+    }
     let place = unsafe UncountedReference(self)
     return try unsafe name.withShortKey(key) { stored throws(TableError) in
       // Before the barrier, which others wait for.
@@ -33,7 +35,9 @@ extension CollectionPlace {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
     in tx: inout Transaction
   ) throws(TableError) -> Bool {
-    guard unsafe name.isShort(key) else { return try unsafe setRareElement(key, bytes, form, if: condition, in: &tx) }
+    guard unsafe name.isShortAndUnreserved(key) else {
+      return try unsafe setRareElement(key, bytes, form, if: condition, in: &tx)
+    }
     return try unsafe name.withShortKey(key) { stored throws(TableError) in
       try unsafe store(key, stored, table.segment.hash(stored), bytes, form, if: condition, in: &tx)
     }
