@@ -38,25 +38,6 @@ enum ExitStatus: Int32, Error, CaseIterable {
     }
   }
 
-  /// What to do, where the message does not say.
-  var advice: String {
-    switch self {
-    case .success, .brokenPipe: ""
-    case .notFound: "'shmctl ls' shows what there is"
-    case .usage: "see 'shmctl --help'"
-    case .noSuchTable: "'shmctl tables' lists them"
-    case .notPermitted: "ask its owner for the right, or act as another user"
-    case .full: "remove keys, or make a table of more capacity"
-    case .tooLarge: "store it in parts"
-    case .timedOut: "try again"
-    case .incompatible: "use the release that made it"
-    case .damaged: "'shmctl repair' it, or drop it and create it anew"
-    case .wrongType: "'shmctl type' shows it; set it anew to change it"
-    case .failure: "see what the system's limits and logs say"
-    case .foreign: "let its owner or root drop it, or name the owner by --trust"
-    }
-  }
-
   init(_ code: TableError.Code) {
     self =
       switch code {

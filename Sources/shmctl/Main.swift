@@ -63,9 +63,8 @@ enum Main {
     case let status as ExitStatus:
       return status
     case let error as TableError:
-      let status = ExitStatus(error.code)
-      StandardError.write(error.line(status))
-      return status
+      StandardError.write(error.line)
+      return ExitStatus(error.code)
     case let complaint as Complaint:
       StandardError.write(complaint.message)
       return complaint.status

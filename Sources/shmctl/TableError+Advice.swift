@@ -2,11 +2,8 @@ import Glibc
 import SharedTable
 
 extension TableError {
-  /// What somebody at a command line is told: what happened, and what to do.
-  func line(_ status: ExitStatus) -> String {
-    let advice = message.contains(";") ? "" : "; \(status.advice)"
-    return "\(self)\(advice)\(more)"
-  }
+  /// What somebody at a command line is told: what happened and what to do, also what only the command knows.
+  var line: String { "\(self)\(more)" }
 
   private var more: String {
     switch code {

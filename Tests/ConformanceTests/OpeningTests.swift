@@ -241,7 +241,7 @@ import Testing
     let table = try Table.temporary()
     let before = try table.administration.limits()
     let impossible = Table.Limits(limboBudgetBytes: -1, stalledReaderPolicy: .wait)
-    #expect(code { try table.administration.setLimits(impossible) } == .notPermitted)
+    #expect(code { try table.administration.setLimits(impossible) } == .invalid)
     #expect(try table.administration.limits() == before)
   }
 

@@ -41,9 +41,9 @@ import Testing
     let (taken, port) = try listenerOnTCP(loopback)
     defer { close(taken) }
     let missing = fixture.directory + "/missing/socket"
-    for (place, reason) in [
-      ("socket: \(missing)", "cannot listen on \(missing): its directory is not there"),
-      ("listen: 127.0.0.1:\(port)", "cannot listen on 127.0.0.1:\(port): "),
+    for (place, reason, advice) in [
+      ("socket: \(missing)", "cannot listen on \(missing): its directory is not there", "choose another path"),
+      ("listen: 127.0.0.1:\(port)", "cannot listen on 127.0.0.1:\(port): ", "choose another address"),
     ] {
       let table = fixture.tableName()
       try fixture.write("interval: 20ms\ntables: [{name: \(table), capacity: 2MiB}]\n\(key): {\(place)}\n")
@@ -52,6 +52,7 @@ import Testing
       let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
       let ready = try manager.waitFor("READY=1")
       #expect(ready.contains("STATUS=1 table; '\(key)' is not served: \(reason)"), "\(ready)")
+      #expect(ready.contains(advice), "\(ready)")
       try daemon.waitUntilSaid(reason)
       daemon.signal(SIGTERM)
       #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")

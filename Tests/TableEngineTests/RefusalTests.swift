@@ -9,7 +9,8 @@ import Testing
 @Suite struct RefusalTests {
   @Test func aReadOnlyFileSystemIsNotAMatterOfRights() {
     let refused = EngineError(opening: SystemError(call: "shm_open", errno: EROFS))
-    for words in [TableError(refused, table: "t").message, refused.whyNotTakingPart] {
+    for error in [refused, refused.forbiddingWrites] {
+      let words = TableError(error, table: "t").message
       #expect(words.contains("/dev/shm is mounted read-only here") && words.contains("EROFS"))
       #expect(!words.contains("root") && !words.contains("owner"), "\(words)")
     }

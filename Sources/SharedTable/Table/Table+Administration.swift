@@ -40,7 +40,7 @@ extension Table.Administration {
   }
 
   /// Changes the limits of the running table; they hold from the next barrier on. Never blocks.
-  /// - Throws: `notPermitted` for a limbo budget below 0, with nothing changed, and for an observer; `forked`.
+  /// - Throws: `invalid` for a limbo budget below 0, with nothing changed; `notPermitted` (observer), `forked`.
   public func setLimits(_ limits: Table.Limits) throws(TableError) {
     try table.naming(try segment.setLimits(limits))
   }
@@ -52,7 +52,8 @@ extension Table.Administration {
   }
 
   /// Changes the owner, group and mode. A process that has the table open keeps it. Some system calls; never blocks.
-  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, if the system refuses, and for an observer; `forked`.
+  /// - Throws: `invalid` for a mode that the protocol cannot keep; `notPermitted` if the system refuses, and for an observer; `forked`.
+  ///   Nothing is changed then.
   public func setRights(_ rights: Table.Rights) throws(TableError) {
     try table.naming(try segment.setRights(rights))
   }

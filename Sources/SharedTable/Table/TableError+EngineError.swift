@@ -26,7 +26,9 @@ extension TableError {
     case .noSuchTable: self.init(absent: table)
     case .exists: self.init(.exists, table: table, "exists already; open it, or drop it first")
     case .foreign(let object): self.init(foreign: object, table: table)
-    case .notPermitted(let why): self.init(.notPermitted, table: table, "not permitted: \(why)")
+    case .invalid(let option, let rule): self.init(.invalid, table: table, "\(option): \(rule)")
+    case .notPermitted(let why, let instead):
+      self.init(.notPermitted, table: table, "not permitted: \(why); \(instead)")
     case .refused(let error, _) where error.errno == EROFS:
       self.init(
         .notPermitted, table: table, "not permitted: \(EngineError.readOnly) (\(error)); mount it anew to write",
@@ -41,15 +43,15 @@ extension TableError {
     case .mirrored: self.init(mirrored: table)
     case .unsupported(let what, let instead):
       self.init(.unsupported, table: table, "\(what) is not supported; \(instead)")
-    case .system(let error): self.init(.system, table: table, "\(error)", errno: error.errno)
+    case .system(let error):
+      self.init(
+        .system, table: table, "\(error); see what the system's limits and logs say", errno: error.errno)
     }
   }
 
-  /// An error of a table that is being made. What the engine does not permit are the options then. That there is no such table is no news; a
-  /// host without /dev/shm is.
+  /// An error of a table that is being made. That there is no such table is no news; a host without /dev/shm is.
   package init(making error: EngineError, table: String) {
     switch error {
-    case .notPermitted(let why): self.init(.invalid, table: table, why)
     case .noSuchTable where !HostFile.exists("/dev/shm"):
       self.init(.system, table: table, "this host has no /dev/shm; mount a tmpfs there", errno: ENOENT)
     default: self.init(error, table: table)
@@ -62,7 +64,7 @@ extension TableError {
     self.init(
       count == 0 ? .invalid : .tooLarge, table: table,
       count == 0
-        ? "a key needs at least 1 byte"
+        ? "a key needs at least 1 byte; this one is empty"
         : "the key has \(count) bytes; at most \(Table.keyLengths.upperBound) are allowed")
   }
 
@@ -116,9 +118,9 @@ extension TableError {
 
   /// - Parameter object: what the system refused, if it is another user's.
   private init(refused error: SystemError, _ object: NamedObject?, table: String) {
-    let whose = object.map { "; \($0): ask them, or root" } ?? ""
+    let advice = object.map { "\($0): ask them, or root" } ?? "ask its owner for the right, or act as another user"
     self.init(
-      .notPermitted, table: table, "not permitted: the system refused: \(error)\(whose)", errno: error.errno,
+      .notPermitted, table: table, "not permitted: the system refused: \(error); \(advice)", errno: error.errno,
       owner: object?.owner)
   }
 

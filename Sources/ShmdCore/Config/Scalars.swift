@@ -44,11 +44,9 @@ enum Scalars {
     do throws(EngineError) {
       try Table.Options(mode: mode).check()
     } catch {
-      guard case .notPermitted(let why) = error else { throw Complaint("\(error)") }
-      // The engine begins with the mode, and so does the reader.
-      let reason = why.split(separator: ": ", maxSplits: 1).last ?? ""
+      guard case .invalid(_, let rule) = error else { throw Complaint("\(error)") }
       throw Complaint(
-        "\(text.quotedExcerpt) is not possible: \(reason); write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\"")
+        "\(text.quotedExcerpt) is not possible: \(rule); write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\"")
     }
     return mode
   }

@@ -151,7 +151,9 @@ public struct Repairer {
 
   private func look(_ state: WriterState) throws(EngineError) -> ReaderScan {
     guard let scan = ReaderScan.take(state) else {
-      throw .notPermitted("this process may not order other processes' reads (membarrier)")
+      throw .notPermitted(
+        "this process may not order other processes' reads (membarrier)",
+        instead: "run the repair where the system allows that call")
     }
     return scan
   }

@@ -76,7 +76,10 @@ public indirect enum EngineError: Error, Sendable {
   case exists
   /// Under the name lies an object of a user whom the process does not trust.
   case foreign(NamedObject)
-  case notPermitted(String)
+  /// An option that cannot be, such as "capacity 5", and the rule that it breaks.
+  case invalid(String, rule: String)
+  /// Why this process may not, and what to do instead.
+  case notPermitted(String, instead: String)
   /// The system forbids it (EACCES, EPERM, EROFS); what has the name, if that is known to matter.
   case refused(SystemError, NamedObject?)
   /// The process was forked since the table was opened.
@@ -105,22 +108,23 @@ extension EngineError {
   /// Of a refusal with EROFS, which no owner's right changes.
   package static let readOnly = "/dev/shm is mounted read-only here"
 
-  /// Why an observer may not write, and what to do about it.
-  var whyNotTakingPart: String {
-    switch self {
-    case .foreign(let object):
-      "this process may only read the table: \(object), whom it does not trust; trust the owner by name "
-        + "('shmctl --trust USER', 'trusting:')"
-    case .refused(let error, _) where error.errno == EROFS:
-      "this process may only read the table: \(Self.readOnly) (\(error)); mount it anew to write"
-    case .refused(let error, let object):
-      "this process may only read the table: its rights do not let it write (\(error))"
-        + (object.map { "; \($0): ask them for the right, or root" } ?? "; ask its owner for the right, or root")
-    case .notPermitted(let why):
-      "this process may only read the table: \(why)"
-        + (why.contains(";") ? "" : "; act where the table was made, or let its owner make it anew")
-    default: "this process may only read the table: \(self)"
-    }
+  /// What an observer's write throws, if this error has kept its process from taking part.
+  var forbiddingWrites: EngineError {
+    let (why, instead) =
+      switch self {
+      case .foreign(let object):
+        ("\(object), whom it does not trust", "trust the owner by name ('shmctl --trust USER', 'trusting:')")
+      case .refused(let error, _) where error.errno == EROFS:
+        ("\(Self.readOnly) (\(error))", "mount it anew to write")
+      case .refused(let error, let object):
+        (
+          "its rights do not let it write (\(error))",
+          (object.map { "\($0): ask them for the right, or root" } ?? "ask its owner for the right, or root")
+        )
+      case .notPermitted(let why, let instead): (why, instead)
+      default: ("\(self)", "open it anew to take part")
+      }
+    return .notPermitted("this process may only read the table: \(why)", instead: instead)
   }
 }
 

@@ -14,7 +14,7 @@ extension Segment {
   /// - Parameter goesOn: asked after each MiB that is claimed at once, and each 32 MiB that are backed by huge pages. If it says no before the
   ///   table is whole, the making ends, with nothing left behind.
   /// - Throws: `exists`; `foreign` if the name is a stranger's; `full(.fileSystem)` when /dev/shm has no room, with nothing
-  ///   left behind; `notPermitted` for impossible options; ``EngineError/makingEnded``.
+  ///   left behind; `invalid` for impossible options; ``EngineError/makingEnded``.
   public static func create(
     _ name: String, _ options: SegmentOptions, trusted: TrustedOwners = [], load: TableLoad? = nil,
     goesOn: () -> Bool = { true }
@@ -56,7 +56,7 @@ extension Segment {
   /// Makes a table that never has names in /dev/shm: nobody else can open it, and a crash at any moment leaves nothing.
   ///
   /// - Parameter label: what errors and statistics call it.
-  /// - Throws: `full(.fileSystem)`, `notPermitted` for impossible options, `system` where /dev/shm has no files without name.
+  /// - Throws: `full(.fileSystem)`, `invalid` for impossible options, `system` where /dev/shm has no files without name.
   public static func createNameless(_ label: String, _ options: SegmentOptions) throws(EngineError) -> Segment {
     try options.check()
     let control: SharedObject

@@ -79,7 +79,9 @@ extension Segment {
     let (data, status) = try openTrusted(ObjectName.data(name), writable: true, trusted)
     let owner: UInt32
     do throws(SystemError) { owner = try control.status().owner } catch { throw EngineError(opening: error) }
-    guard owner == status.owner else { throw .notPermitted("its two objects belong to two users") }
+    guard owner == status.owner else {
+      throw .notPermitted("its two objects belong to two users", instead: "drop it and make it anew")
+    }
     return try attach(name, control, data)
   }
 
@@ -89,7 +91,11 @@ extension Segment {
     let (control, status) = try look(for: ObjectName.control(name), writable: true, trusted, timeoutNanoseconds) {
       _, status in status.size > 0
     }
-    if status.mode & 0o002 != 0 { throw .notPermitted("its control object is writable by everybody") }
+    if status.mode & 0o002 != 0 {
+      throw .notPermitted(
+        "its control object is writable by everybody",
+        instead: "have its owner or root take that right away: 'chmod o-w /dev/shm/\(ObjectName.control(name))'")
+    }
     return control
   }
 
@@ -202,13 +208,14 @@ extension Segment {
   private func checkPeers() throws(EngineError) {
     let ctl = participant!.ctl
     guard ctl.loadRelaxed(ControlLayout.fingerprint) == LayoutHash.fingerprint else {
-      throw .notPermitted("it was made with another C library or on another machine; use the same one")
+      throw .notPermitted("it was made with another C library or on another machine", instead: "use the same one")
     }
     let namespace: UInt64
     do throws(SystemError) { namespace = try ProcessIdentity.pidNamespace() } catch { throw .system(error) }
     guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
       throw .notPermitted(
-        "it was made in another PID namespace (another container); run this process in the same one, such as by --pid")
+        "it was made in another PID namespace (another container)",
+        instead: "run this process in the same one, such as by --pid")
     }
     let object = participant!.object
     let check = ControlAttachmentCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in

@@ -39,7 +39,7 @@ extension Segment {
   /// Sets the rights of both objects.
   ///
   /// Processes that have the table open keep it. While owner or group change hands, only the owner has any rights.
-  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses; then the rights are what they were.
+  /// - Throws: `invalid` for a mode that the protocol cannot keep, `refused` if the system refuses; then the rights are what they were.
   public func setRights(_ rights: Rights) throws(EngineError) {
     let control = try requireParticipant().object
     try Rights.check(mode: rights.mode)
@@ -73,14 +73,14 @@ extension Segment {
 }
 
 extension Segment.Rights {
-  /// - Throws: `notPermitted` for a mode that gives more than the protocol can keep.
+  /// - Throws: `invalid` for a mode that gives more than the protocol can keep.
   static func check(mode: UInt32) throws(EngineError) {
+    let option = "mode \(String(mode, radix: 8))"
     guard mode & ~0o666 == 0, mode & 0o600 == 0o600, mode & 0o002 == 0 else {
-      throw .notPermitted(
-        "mode \(String(mode, radix: 8)): the owner needs read and write, others at most read, nobody execute")
+      throw .invalid(option, rule: "the owner needs read and write, others at most read, nobody execute")
     }
     guard mode & 0o020 == 0 || mode & 0o040 != 0 else {
-      throw .notPermitted("mode \(String(mode, radix: 8)): who may write must also read")
+      throw .invalid(option, rule: "who may write must also read")
     }
   }
 }

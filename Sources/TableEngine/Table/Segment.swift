@@ -145,8 +145,10 @@ public final class Segment: Sendable {
   /// Why this process observes although it would have taken part; nil where it was asked to.
   package let refusal = Mutex<EngineError?>(nil)
 
-  private var whyNotTakingPart: String {
-    refusal.withLock { $0?.whyNotTakingPart } ?? "this handle was opened to observe the table; open it to take part"
+  /// What an observer's write throws.
+  private var observes: EngineError {
+    refusal.withLock { $0?.forbiddingWrites }
+      ?? .notPermitted("this handle was opened to observe the table", instead: "open it to take part")
   }
 
   /// The newest committed version.
@@ -188,14 +190,14 @@ public final class Segment: Sendable {
   @inline(__always)
   func checkParticipation() throws(EngineError) {
     try checkOfThisProcess()
-    guard participant != nil else { throw .notPermitted(whyNotTakingPart) }
+    guard participant != nil else { throw observes }
   }
 
   /// What every write begins with, but those of a process that mirrors another store into the table.
   @inline(__always)
   func checkWriting() throws(EngineError) {
     try checkOfThisProcess()
-    guard takesWrites else { throw participant == nil ? .notPermitted(whyNotTakingPart) : .mirrored }
+    guard takesWrites else { throw participant == nil ? observes : .mirrored }
   }
 
   /// Runs `body` with the participant, whose references are not counted: this segment holds it meanwhile.

@@ -49,15 +49,15 @@ public struct SegmentOptions: Sendable, Equatable {
     self.hugePages = hugePages
   }
 
-  /// - Throws: `notPermitted` for a mode that gives more than the protocol can keep.
+  /// - Throws: `invalid` for a mode that gives more than the protocol can keep, a capacity out of range and a limbo budget below 0.
   public func check() throws(EngineError) {
     try Segment.Rights.check(mode: mode)
     guard capacityBytes >= Geometry.minimumCapacity else {
-      throw .notPermitted("capacity \(capacityBytes): at least \(Geometry.minimumCapacity) bytes")
+      throw .invalid("capacity \(capacityBytes)", rule: "at least \(Geometry.minimumCapacity) bytes")
     }
     guard capacityBytes <= Geometry.maximumCapacity else {
-      throw .notPermitted("capacity \(capacityBytes): at most \(Geometry.maximumCapacity) bytes")
+      throw .invalid("capacity \(capacityBytes)", rule: "at most \(Geometry.maximumCapacity) bytes")
     }
-    guard limboBudgetBytes >= 0 else { throw .notPermitted("limbo budget \(limboBudgetBytes): at least 0 bytes") }
+    guard limboBudgetBytes >= 0 else { throw .invalid("limbo budget \(limboBudgetBytes)", rule: "at least 0 bytes") }
   }
 }

@@ -102,7 +102,7 @@ struct Create: ParsableCommand {
         .notFound, table: name,
         "exists already; nothing was made ('shmctl create --if-absent' takes the one that is there, 'shmctl drop' removes it)"
       )
-    case .invalid where !error.message.contains(";"):
+    case .invalid:
       let units = capacity.bytes % 1000 == 0 ? "1MB is 1000000 bytes, 1MiB 1048576; " : ""
       throw Complaint(.usage, table: name, "\(error.message); \(units)see 'shmctl create --help'")
     default: throw error
