@@ -183,7 +183,7 @@ int ct_get_registers(int tid, struct ct_registers *registers) {
   return (int)r;
 }
 
-int ct_set_registers(int tid, const struct ct_registers *registers) {
+static int set_registers(int tid, const struct ct_registers *registers) {
   struct iovec area = {(void *)registers->words, registers->byte_count};
   return (int)request(PTRACE_SETREGSET, tid, NT_PRSTATUS, &area);
 }
@@ -225,7 +225,7 @@ int ct_inject(int tid, uint64_t gadget, uint64_t number, const uint64_t *argumen
   registers_t *registers = (registers_t *)changed.words;
   prepare_call(registers, number, arguments);
   registers->REG_IP = gadget;
-  r = ct_set_registers(tid, &changed);
+  r = set_registers(tid, &changed);
   if (r < 0) return r;
   struct ct_status status;
   r = ct_step(tid, 0);
@@ -236,7 +236,7 @@ int ct_inject(int tid, uint64_t gadget, uint64_t number, const uint64_t *argumen
   r = ct_get_registers(tid, &changed);
   if (r < 0) return r;
   *out = call_result((registers_t *)changed.words);
-  return ct_set_registers(tid, &saved);
+  return set_registers(tid, &saved);
 }
 
 /* ---- Memory and processors ---- */

@@ -107,7 +107,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func proceed() {
     guard let context, !isInLane, diskWait == nil, !isClosing, !isEnding else { return }
     while true {
-      let outcome = session.run(patience: .zero)
+      let outcome = session.run()
       noteHeld()
       if session.reply.count > 0 {
         // No reference to the buffer stays here: what the socket takes at once leaves its memory to the next reply.

@@ -121,12 +121,12 @@ final class Session: @unchecked Sendable {
     replyStart = 0
   }
 
-  /// Carries out what has arrived, as far as it can without waiting longer than `patience`.
-  func run(patience: Duration) -> Outcome {
+  /// Carries out what has arrived, as far as it can without waiting.
+  func run() -> Outcome {
     // By a second reference, so that commands may use the session meanwhile.
     let bytes = input
     served = 0
-    let outcome = unsafe bytes.withUnsafeReadableBytes { unsafe serve(Bytes($0), patience) }
+    let outcome = unsafe bytes.withUnsafeReadableBytes { unsafe serve(Bytes($0)) }
     input.moveReaderIndex(forwardBy: served)
     if input.readableBytes == 0 { input = ByteBuffer() }
     return outcome
@@ -163,7 +163,7 @@ final class Session: @unchecked Sendable {
   /// How long the commands of one client may take before others have their turn. What a client sends at once mostly takes a tenth of it.
   private static let longestTurn = Duration.milliseconds(20)
 
-  private func serve(_ bytes: Bytes, _ patience: Duration) -> Outcome {
+  private func serve(_ bytes: Bytes) -> Outcome {
     let begin = ContinuousClock.now
     var untimed = 0
     while true {
@@ -184,9 +184,9 @@ final class Session: @unchecked Sendable {
         replyStart = reply.position
         let blocked: Lane? =
           if let inline = parser.inline {
-            inline.withRequest { carryOut($0, in: nil, patience) }
+            inline.withRequest { carryOut($0, in: nil, .zero) }
           } else {
-            carryOut(request(in: bytes), in: bytes, patience)
+            carryOut(request(in: bytes), in: bytes, .zero)
           }
         if let blocked { return .wait(blocked) }
         if let diskWait { return .waitForDisk(diskWait) }

@@ -43,7 +43,7 @@ struct Forwarding {
       case .made(let revision?): try show(revision)
       case .made(nil):
         // Premises tell that the table shows what there is; where all is removed there are none.
-        if commit.removesOthers { try showState(of: .now) }
+        if commit.removesOthers { try showEmptyStore() }
       case .conflict:
         tries += 1
         undo()
@@ -97,8 +97,9 @@ struct Forwarding {
     }
   }
 
-  private func showState(of moment: UpstreamStatus.Moment) throws(CommandError) {
-    guard waits(until: { $0.isAsNew(as: moment) }) else {
+  private func showEmptyStore() throws(CommandError) {
+    let now = UpstreamStatus.Moment.now
+    guard waits(until: { $0.isAsNew(as: now) }) else {
       throw CommandError(
         "MIRRORLATE table '\(table.name)': the other store has no keys to remove, which this host does not show yet")
     }

@@ -31,8 +31,6 @@ struct Journal {
     /// What the kind says: a block, a word's value from before, or a stamp.
     let value: UInt64
     var kind: Kind? { Kind(rawValue: head >> Journal.kindShift) }
-    @inline(__always)
-    func isOf(_ kind: Kind) -> Bool { head >> Journal.kindShift == kind.rawValue }
     var count: Int { Int((head >> Journal.countShift) & 0xffff) }
     var offset: Int { Int(head & ((1 << Journal.countShift) - 1)) << 3 }
     var block: BlockRef { BlockRef(raw: value) }

@@ -75,7 +75,6 @@ final class Statement {
   func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
   func unsigned(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
   func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
-  func isBlob(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB }
 
   /// Valid until the next step.
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {

@@ -10,9 +10,8 @@ struct ProcessStatus {
   let parent: Int32?
 
   /// Nil if there is none, or it is hidden.
-  init?(_ pid: Int32, thread: Int32? = nil) {
-    let path = thread.map { "/proc/\(pid)/task/\($0)/status" } ?? "/proc/\(pid)/status"
-    guard let text = HostFile.read(path) else { return nil }
+  init?(_ pid: Int32) {
+    guard let text = HostFile.read("/proc/\(pid)/status") else { return nil }
     func value(_ name: String) -> Substring? {
       text.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
     }

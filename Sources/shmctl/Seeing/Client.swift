@@ -24,9 +24,9 @@ struct Client {
   private let version: UInt64
 
   /// All of a table but ourselves.
-  static func all(_ figures: TableFigures, except own: Int32 = ProcessIdentity.pid) -> [Client] {
+  static func all(_ figures: TableFigures) -> [Client] {
     let statistics = figures.statistics
-    return figures.processes.filter { $0.pid != own }.map { process in
+    return figures.processes.filter { $0.pid != ProcessIdentity.pid }.map { process in
       let status = ProcessStatus(process.pid)
       var client = Client(process, status, statistics.version)
       for reader in statistics.readers where reader.holder.pid == process.pid {

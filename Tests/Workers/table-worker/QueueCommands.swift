@@ -16,8 +16,6 @@ private var queue: BarrierQueue {
   }
 }
 
-private struct CommandFailed: Error {}
-
 /// Nil for a command that is not one of these.
 func queueAnswer(_ words: [String]) throws -> String? {
   func timeout(_ index: Int) -> Duration? { words.count > index ? .milliseconds(Int(words[index])!) : nil }

@@ -90,7 +90,6 @@ int ct_detach(int tid, int signal);
 int ct_kill(int pid);
 
 int ct_get_registers(int tid, struct ct_registers *registers);
-int ct_set_registers(int tid, const struct ct_registers *registers);
 uint64_t ct_instruction_pointer(const struct ct_registers *registers);
 uint64_t ct_stack_pointer(const struct ct_registers *registers);
 uint64_t ct_argument(const struct ct_registers *registers, int index); /* of a function just called: 0 to 5 */

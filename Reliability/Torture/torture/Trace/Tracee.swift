@@ -110,12 +110,12 @@ final class Tracee {
 
   /// Takes over the process that a tracee, started with `CT_TRACE_FORK`, has just forked: at the event of that number.
   /// It is traced already, and stopped at its first instruction; its parent may go on.
-  init(forkedBy parent: Tracee, _ child: UInt64, timeoutSeconds: Int = 600) throws {
+  init(forkedBy parent: Tracee, _ child: UInt64) throws {
     (pid, tid, isGroup) = (Int32(truncatingIfNeeded: child), Int32(truncatingIfNeeded: child), false)
     gadget = parent.gadget
     input = dup(parent.input)
     output = dup(parent.output)
-    life = Life.watched(pid, timeoutSeconds)
+    life = Life.watched(pid, 600)
     _ = try wait(tid: pid)
   }
 
@@ -228,10 +228,10 @@ final class Tracee {
 
   /// One instruction of the thread that stopped last. One that is a system call stops at the call's entry instead, and
   /// the step after that at its exit.
-  func step(delivering signal: Int32 = 0) throws -> Stop {
+  func step() throws -> Stop {
     var registers = try registers()
     let isCall = ct_is_at_syscall(tid, &registers)
-    return try next(isCall || isInCall ? .toSyscall : .step, delivering: signal).noting(&isInCall)
+    return try next(isCall || isInCall ? .toSyscall : .step).noting(&isInCall)
   }
   private var isInCall = false
 
@@ -261,11 +261,6 @@ final class Tracee {
     var registers = ct_registers()
     try check(ct_get_registers(tid, &registers), "registers")
     return registers
-  }
-
-  func setRegisters(_ registers: ct_registers) throws {
-    var registers = registers
-    try check(ct_set_registers(tid, &registers), "registers")
   }
 
   /// Makes the thread that stopped last, not at a call's entry, execute a system call. A marker must have been passed.

@@ -9,7 +9,7 @@ enum BenchRun {
     var place = [UInt8](repeating: 0, count: 4096)
     var random = SmallRandom()
     return try unsafe place.withUnsafeMutableBytes { buffer in
-      try LatencySample.measure(milliseconds: milliseconds) { _ in
+      try LatencySample.measure(milliseconds: milliseconds) {
         let key = keys[random.below(keys.count)]
         _ = try unsafe key.withUnsafeBytes { key in unsafe try table.get(key, into: buffer) }
       }
@@ -18,7 +18,7 @@ enum BenchRun {
 
   static func sets(_ table: Table, _ keys: [[UInt8]], _ value: [UInt8], milliseconds: UInt64) throws -> LatencySample {
     var random = SmallRandom()
-    return try LatencySample.measure(milliseconds: milliseconds) { _ in
+    return try LatencySample.measure(milliseconds: milliseconds) {
       try table.set(keys[random.below(keys.count)], value)
     }
   }
@@ -28,7 +28,7 @@ enum BenchRun {
     -> LatencySample
   {
     var random = SmallRandom()
-    return try LatencySample.measure(milliseconds: milliseconds) { _ in
+    return try LatencySample.measure(milliseconds: milliseconds) {
       try table.barrier { tx in
         for _ in 0..<100 { try tx.set(keys[random.below(keys.count)], value) }
       }

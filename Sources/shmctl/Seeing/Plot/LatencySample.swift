@@ -1,4 +1,4 @@
-import Glibc
+import SharedMemory
 
 /// How long single operations took, in nanoseconds.
 struct LatencySample {
@@ -51,11 +51,7 @@ struct LatencySample {
 
   // MARK: - Measuring
 
-  static var now: UInt64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-  }
+  static var now: UInt64 { HostClock.monotonicNanoseconds }
 
   /// What a look at the clock takes by itself: the median, to be taken off.
   static var clockCost: UInt64 {
@@ -67,12 +63,10 @@ struct LatencySample {
     ).percentile(50) ?? 0
   }
 
-  /// Runs `body`, of so many operations at a time, until the time is over, and at least once.
-  /// - Parameters:
-  ///   - atMost: how many times are kept. Where there are more, every second one is kept, then every fourth, and so on.
-  ///   - body: gets its number, from 0.
+  /// Runs `body`, which is one operation, until the time is over, and at least once.
+  /// - Parameter atMost: how many times are kept. Where there are more, every second one is kept, then every fourth, and so on.
   static func measure(
-    milliseconds: UInt64, operationsAtATime: UInt64 = 1, atMost: Int = 2_000_000, _ body: (Int) throws -> Void
+    milliseconds: UInt64, atMost: Int = 2_000_000, _ body: () throws -> Void
   ) rethrows -> LatencySample {
     let cost = clockCost
     let end = now &+ milliseconds * 1_000_000
@@ -82,7 +76,7 @@ struct LatencySample {
     var (number, every) = (0, 1)
     repeat {
       let start = now
-      try body(number)
+      try body()
       before = now
       let elapsed = before &- start
       if number.isMultiple(of: every) {
@@ -90,7 +84,7 @@ struct LatencySample {
           taken = stride(from: 0, to: taken.count, by: 2).map { taken[$0] }
           every *= 2
         }
-        if number.isMultiple(of: every) { taken.append((elapsed > cost ? elapsed - cost : 0) / operationsAtATime) }
+        if number.isMultiple(of: every) { taken.append(elapsed > cost ? elapsed - cost : 0) }
       }
       number += 1
     } while before < end
