@@ -31,15 +31,14 @@ final class TableWatcher: Sendable {
   }
 
   private struct State {
-    /// Nil before the first watch.
-    var forkGeneration: ForkGeneration?
     var isRunning = false
+    /// A child goes on from the parent's: none of its watches has the number of one that it has inherited.
     var lastID: UInt64 = 0
     /// Every living watch; nil while it does not wait.
     var waits: [UInt64: Wait?] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = ProcessState(State()) { State(lastID: $0.lastID) }
   /// Changed whenever the thread's list is. Never freed, as the thread may be about to look at it.
   private let control: FutexEvent
 
@@ -49,23 +48,12 @@ final class TableWatcher: Sendable {
     unsafe control = FutexEvent(at: word)
   }
 
-  private func withState<R>(_ body: (inout State) -> R) -> R {
-    ForkLock.hold { state.withLock { body(&$0) } }
-  }
+  private func withState<R>(_ body: (inout State) -> R) -> R { state.withLock(body) }
 
   // MARK: - For watches
 
   func add() throws(SystemError) -> UInt64 {
-    // Dropped after the lock: the last reference to a segment, whose end takes ForkLock itself.
-    var ofParent: [UInt64: Wait?] = [:]
-    defer { withExtendedLifetime(ofParent) {} }
     let (id, needsThread) = withState { state in
-      let generation = ForkGeneration()
-      if state.forkGeneration != generation {
-        swap(&ofParent, &state.waits)
-        state.isRunning = false
-        state.forkGeneration = generation
-      }
       let needsThread = !state.isRunning
       state.isRunning = true
       state.lastID += 1
@@ -92,7 +80,7 @@ final class TableWatcher: Sendable {
       segment: segment, goal: goal, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
     let (replaced, needsThread) = withState { state -> (Wait??, Bool) in
-      guard state.forkGeneration == ForkGeneration(), state.waits[id] != nil else { return (.none, false) }
+      guard state.waits[id] != nil else { return (.none, false) }
       let needsThread = !state.isRunning
       state.isRunning = true
       return (state.waits.updateValue(wait, forKey: id), needsThread)

@@ -19,14 +19,13 @@ final class SlotKeeper: Sendable {
     var requests: [Request] = []
     /// How many slots the thread holds, or is asked to claim.
     var slotCount = 0
-    /// Which process the rest is of. Nil before the first request.
-    var forkGeneration: ForkGeneration?
     var hasThread = false
   }
 
   private static let all = Mutex<[SlotKeeper]>([])
 
-  private let state = Mutex(State())
+  /// The thread is one a process, and another in each that is forked from it. What a parent had asked for concerns the parent's slots.
+  private let state = ProcessState(State()) { _ in State() }
   private let wakeUp = Semaphore()
 
   /// Claims a slot in the name of one of these threads. Blocks for a thread switch. The caller holds the attachment until
@@ -104,23 +103,7 @@ final class SlotKeeper: Sendable {
   }
 
   /// `body` must drop no request: the end of an attachment takes ForkLock itself.
-  ///
-  /// The thread is one a process, and another in each that is forked from it. What a parent had asked for concerns the parent's slots.
-  private func withState<R: Sendable>(_ body: (inout State) -> R) -> R {
-    // Dropped after the locks, with what it refers to.
-    var ofParent = State()
-    defer { withExtendedLifetime(ofParent) {} }
-    return ForkLock.hold {
-      state.withLock { state in
-        let generation = ForkGeneration()
-        if state.forkGeneration != generation {
-          swap(&state, &ofParent)
-          state.forkGeneration = generation
-        }
-        return body(&state)
-      }
-    }
-  }
+  private func withState<R: Sendable>(_ body: (inout State) -> R) -> R { state.withLock(body) }
 
   private func run() {
     while true {

@@ -14,7 +14,6 @@ final class SegmentRegistry: Sendable {
   }()
 
   private struct State {
-    var forkGeneration = ForkGeneration()
     var lastID: UInt64 = 0
     /// By what tells control objects apart.
     var attachments: [ObjectKey: WeakAttachment] = [:]
@@ -50,7 +49,8 @@ final class SegmentRegistry: Sendable {
     var threads: Int
   }
 
-  private let state = Mutex(State())
+  /// In a child made by fork none of the threads that held slots is there, and its own thread holds no mutex of its parent's.
+  private let state = ProcessState(State()) { State(lastID: $0.lastID) }
   private let endCount = Atomic<UInt64>(0)
 
   /// How many segments of this process have ended.
@@ -62,23 +62,7 @@ final class SegmentRegistry: Sendable {
   /// Runs `body` with both locks held. It must not drop a reference that may be the last one to a segment or an attachment:
   /// their ends take these locks themselves, so the thread would wait for itself and every fork of the process for that
   /// thread (G11). What `body` loads from a weak reference it therefore returns.
-  ///
-  /// In a child made by fork the first call lets go what the parent's threads held: none of them is there, and the child's
-  /// own thread holds no mutex of its parent's.
-  private func withState<R>(_ body: (inout State) -> R) -> R {
-    var ofParent = State()
-    defer { withExtendedLifetime(ofParent) {} }
-    return ForkLock.hold {
-      state.withLock { state in
-        if !state.forkGeneration.isOfThisProcess {
-          swap(&state, &ofParent)
-          state.forkGeneration = ForkGeneration()
-          state.lastID = ofParent.lastID
-        }
-        return body(&state)
-      }
-    }
-  }
+  private func withState<R>(_ body: (inout State) -> R) -> R { state.withLock(body) }
 
   /// A number for a segment without a control object.
   func newID() -> UInt64 {
