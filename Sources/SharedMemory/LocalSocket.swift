@@ -4,11 +4,14 @@ import Glibc
 ///
 /// One thread uses it at a time. It is closed when it goes, also for the server where a child of `fork()` still has a copy.
 public struct LocalSocket: ~Copyable {
+  /// How many bytes the path of a Unix socket may have: one less than `sun_path`, which ends with a zero.
+  public static let maximumPathLength = 107
+
   private let descriptor: Int32
 
   /// Connects. Blocks while more connections wait for the server than it has room for.
   /// - Parameters:
-  ///   - path: at most 107 bytes.
+  ///   - path: at most ``maximumPathLength`` bytes.
   ///   - instant: of the monotonic clock, in nanoseconds; `ETIMEDOUT` after it.
   public init(connectingTo path: String, until instant: UInt64) throws(SystemError) {
     var address = sockaddr_un()
@@ -16,7 +19,7 @@ public struct LocalSocket: ~Copyable {
     let bytes = Array(path.utf8)
     // Without a path, or with a zero byte, it would be an abstract name, or end early: another server than the one asked for.
     guard !bytes.isEmpty, !bytes.contains(0) else { throw SystemError(call: "connect", errno: EINVAL) }
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+    guard bytes.count <= Self.maximumPathLength else {
       throw SystemError(call: "connect", errno: ENAMETOOLONG)
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }

@@ -92,7 +92,7 @@ struct JSONDumpReader: DumpReading {
       case .whole(let whole): line = whole
       }
       number += 1
-      if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
+      if line.allSatisfy(\.isBlank) { continue }
       do throws(JSONFields.Problem) {
         return try JSONFields(line: line)
       } catch {

@@ -25,9 +25,7 @@ struct StoredEntry {
       return
     }
     value = unsafe [UInt8](found.value)
-    attributes = ValueAttributes(
-      type: found.meta.type, expiry: found.expiry, fingerprint: found.fingerprint,
-      alignmentShift: found.meta.alignmentShift)
+    attributes = found.attributes
     version = found.version
   }
 }

@@ -1,5 +1,8 @@
 /// A number of bytes: `1048576`, `64MiB`, `64M` (the same), `64MB` (a million each).
 public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
+  /// Each 1024 of the one before.
+  public static let binaryUnits = ["B", "KiB", "MiB", "GiB", "TiB"]
+
   public let bytes: Int
 
   public init(bytes: Int) { self.bytes = bytes }
@@ -28,9 +31,9 @@ public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
 
   /// In the largest binary unit that it is a whole number of: nothing is rounded, and ``init(_:)`` reads it again.
   public var exact: String {
-    for (name, factor) in [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
-    where bytes >= factor && bytes % factor == 0 {
-      return "\(bytes / factor)\(name)"
+    for (power, name) in Self.binaryUnits.enumerated().dropFirst().reversed() {
+      let factor = 1 << (10 * power)
+      if bytes >= factor, bytes % factor == 0 { return "\(bytes / factor)\(name)" }
     }
     return "\(bytes)"
   }
@@ -39,7 +42,7 @@ public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     var unit = 0
     while unit < 4, bytes >= 1 << (10 * (unit + 1)) { unit += 1 }
-    let name = ["B", "KiB", "MiB", "GiB", "TiB"][unit]
+    let name = Self.binaryUnits[unit]
     let whole = bytes >> (10 * unit)
     let tenth = ((bytes - (whole << (10 * unit))) * 10) >> (10 * unit)
     return tenth == 0 ? "\(whole)\(name)" : "\(whole).\(tenth)\(name)"

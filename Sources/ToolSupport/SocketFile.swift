@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 
 /// A Unix socket that a server has made at a path.
 public struct SocketFile: Sendable {
@@ -15,8 +16,10 @@ public struct SocketFile: Sendable {
   /// - Parameter mode: who may connect. Nobody may before the mode is set: the socket is made for its owner alone, by a mode of
   ///   the descriptor, since a change of the process' umask would hold for the files of all its threads.
   public static func bind(_ path: String, mode: UInt32) throws(ListenFailure) -> SocketFile {
-    guard path.utf8.count < 108 else {
-      throw ListenFailure(address: path, reason: "a socket's path has at most 107 bytes; choose a shorter one")
+    guard path.utf8.count <= LocalSocket.maximumPathLength else {
+      throw ListenFailure(
+        address: path,
+        reason: "a socket's path has at most \(LocalSocket.maximumPathLength) bytes; choose a shorter one")
     }
     try removeStale(path)
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -81,7 +84,8 @@ public struct SocketFile: Sendable {
   private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8).prefix(107)) }
+    let bytes = Array(path.utf8).prefix(LocalSocket.maximumPathLength)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     return unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

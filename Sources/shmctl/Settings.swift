@@ -104,9 +104,7 @@ struct Settings: Equatable {
   }
 
   private static func trimmed(_ text: Substring) -> Substring {
-    let isSpace = { (character: Character) in character == " " || character == "\t" || character == "\r" }
-    guard let last = text.lastIndex(where: { !isSpace($0) }) else { return "" }
-    return text[...last].drop(while: isSpace)
+    text.trimmed { $0 == " " || $0 == "\t" || $0 == "\r" }
   }
 
   private mutating func set(_ name: String, _ value: String) throws(Wrong) {

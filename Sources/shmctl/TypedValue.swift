@@ -50,11 +50,7 @@ enum TypedValue: Equatable {
   }
 
   /// Numbers that come from a pipe end with a newline.
-  private static func trimmed(_ text: String?) -> Substring {
-    let isSpace = { (character: Character) in character.isWhitespace }
-    guard let text, let end = text.lastIndex(where: { !isSpace($0) }) else { return "" }
-    return text[...end].drop(while: isSpace)
-  }
+  private static func trimmed(_ text: String?) -> Substring { text?.trimmed(of: \.isWhitespace) ?? "" }
 }
 
 extension ValueType {

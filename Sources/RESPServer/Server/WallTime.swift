@@ -1,4 +1,4 @@
-import Glibc
+import SharedMemory
 
 /// The time of day.
 struct WallTime {
@@ -6,8 +6,7 @@ struct WallTime {
   let microseconds: Int
 
   static var now: WallTime {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return WallTime(seconds: time.tv_sec, microseconds: time.tv_nsec / 1000)
+    let microseconds = Int(HostClock.realtimeNanoseconds / 1000)
+    return WallTime(seconds: microseconds / 1_000_000, microseconds: microseconds % 1_000_000)
   }
 }

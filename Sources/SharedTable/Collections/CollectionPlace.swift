@@ -134,6 +134,9 @@ final class CollectionPlace: Sendable {
     }
   }
 
+  /// What is wrong with a collection whose header has numbers that cannot be together.
+  static let contradiction = "its header contradicts itself"
+
   func damaged(_ what: String) -> TableError {
     TableError(
       .damaged, table: table.name,

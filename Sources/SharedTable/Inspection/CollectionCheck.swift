@@ -105,7 +105,7 @@ private struct ArrayCheck {
 
   func problems(_ parts: [[UInt8]], _ view: borrowing ReadView) throws -> [String] {
     let state = ArrayTree.State(header: header.numbers)
-    guard state.isPossible else { return ["its header contradicts itself"] }
+    guard state.isPossible else { return [CollectionPlace.contradiction] }
     var check = self
     if state.root > 0 { try check.visit(state.root, state.level, count: state.rooted, state.next, view) }
     if state.tail > 0 { try check.visit(state.tail, 0, count: nil, state.next, view) }
@@ -176,7 +176,7 @@ private struct ElementCheck {
     let state: ElementIndex.State?
     do throws(TableError) { state = try index.state(in: view) } catch {
       try Self.passOn(error)
-      return ["its header contradicts itself"]
+      return [CollectionPlace.contradiction]
     }
     guard let state else { return [] }
     var (unreadable, misplaced, repeated) = (FirstProblems(), FirstProblems(), FirstProblems())

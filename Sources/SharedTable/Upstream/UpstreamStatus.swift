@@ -1,3 +1,5 @@
+import SharedMemory
+
 /// How far a mirror is: what the table says of it, in the key ``Table/Upstream/key``. It changes in the barrier that it speaks of.
 ///
 /// As it is stored it is text, a line a field, which a later release may add to.
@@ -93,7 +95,8 @@ extension UpstreamStatus {
 
   /// What a socket is found by from whatever directory, and is one line.
   private static func isPath(_ text: String) -> Bool {
-    text.hasPrefix("/") && text.utf8.count < 108 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+    text.hasPrefix("/") && text.utf8.count <= LocalSocket.maximumPathLength
+      && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
   }
 
   /// One line of bounded length, without control characters.

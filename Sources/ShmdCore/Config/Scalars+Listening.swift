@@ -1,10 +1,13 @@
+import SharedMemory
+
 /// Where a server listens, as a configuration says it.
 extension Scalars {
   /// An absolute path, or the word ``Listening/passed``.
   static func socketPath(_ text: String) throws(Complaint) -> String {
-    guard text.hasPrefix("/") && text.utf8.count < 108 || text == Listening.passed else {
+    guard text.hasPrefix("/") && text.utf8.count <= LocalSocket.maximumPathLength || text == Listening.passed else {
       throw Complaint(
-        "\(text.quotedExcerpt) is not a socket's path; write an absolute path of at most 107 bytes, or systemd")
+        "\(text.quotedExcerpt) is not a socket's path; write an absolute path of at most \(LocalSocket.maximumPathLength) bytes, "
+          + "or systemd")
     }
     return text
   }

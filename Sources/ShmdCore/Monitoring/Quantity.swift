@@ -1,13 +1,16 @@
+import ToolSupport
+
 /// Figures for people: three digits and a unit.
 enum Quantity {
   /// `1.5 MiB`.
   static func bytes(_ bytes: Int) -> String {
     var value = Double(bytes)
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-      if value < 1023.5 { return "\(digits(value)) \(unit)" }
+    var unit = 0
+    while value >= 1023.5, unit < ByteCount.binaryUnits.count - 1 {
       value /= 1024
+      unit += 1
     }
-    return "\(digits(value)) TiB"
+    return "\(digits(value)) \(ByteCount.binaryUnits[unit])"
   }
 
   /// `12,345`: in groups of three.

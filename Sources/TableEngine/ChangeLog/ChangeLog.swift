@@ -34,19 +34,23 @@ struct ChangeLog {
   var tailOrdinal: UInt64 {
     let (end, tail) = (endOrdinal, tailPosition)
     if tail == endPosition { return end }
-    return end &- ((end &- Self.lowOrdinal(data.loadRelaxed(place(tail) + Self.header))) & Self.ordinalMask)
+    return Self.ordinal(ofRecord: data.loadRelaxed(place(tail) + Self.header), before: end)
   }
 
   static let ordinalShift = 40
   static let ordinalMask: UInt64 = (1 << 24) - 1
   static func lowOrdinal(_ header: UInt64) -> UInt64 { header >> UInt64(ordinalShift) }
+  /// The whole ordinal of a record that lies before this one.
+  static func ordinal(ofRecord header: UInt64, before end: UInt64) -> UInt64 {
+    end &- ((end &- lowOrdinal(header)) & ordinalMask)
+  }
   static func byteCount(_ header: UInt64) -> UInt64 { header & 0xffff_ffff }
   static func isPadding(_ header: UInt64) -> Bool { header >> 32 & 0xff == Operation.padding.rawValue }
   static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: header >> 32 & 0xff) }
 
   /// The ring's size is a power of two (``Geometry/logBytes``).
   @inline(__always)
-  private func place(_ position: UInt64) -> Int { DataLayout.log &+ within(position) }
+  func place(_ position: UInt64) -> Int { DataLayout.log &+ within(position) }
 
   @inline(__always)
   private func within(_ position: UInt64) -> Int { Int(truncatingIfNeeded: position) & (byteCount &- 1) }
@@ -140,6 +144,22 @@ struct ChangeLog {
     LostPrefixes(data: data).noteAll(version)
     let end = max(endPosition, UInt64(byteCount))
     let ordinal = max(endOrdinal, 1)
+    restart(at: end, ordinal)
+  }
+
+  /// As ``forgetAll(upTo:)``, of a log in which nothing is sure, not even its positions. For a repair, also where the log is whole: it has no
+  /// record of the keys that a repair gives up, nor of one that an older version takes the place of. A watcher finds that it missed
+  /// what came before, also one that had read all of it.
+  func restart(after committed: UInt64) {
+    LostPrefixes(data: data).noteAll(committed + 1)
+    let possible = 0..<ChangeLog.positionLimit / 2
+    let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
+    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
+    restart(at: (end + UInt64(byteCount)) & ~15, ordinal + 1)
+  }
+
+  /// Without a record.
+  private func restart(at end: UInt64, _ ordinal: UInt64) {
     data.storeRelease(DataLayout.logTailPosition, end)
     data.storeRelaxed(DataLayout.logEndOrdinal, ordinal)
     data.storeRelease(DataLayout.logEndPosition, end)

@@ -39,7 +39,7 @@ struct ChangeReader {
     case overrun
   }
 
-  private func place(_ position: UInt64) -> Int { DataLayout.log + Int(position & UInt64(byteCount - 1)) }
+  private func place(_ position: UInt64) -> Int { ChangeLog(data: data, byteCount: byteCount).place(position) }
 
   func cursorAtEnd() -> ChangeCursor {
     let sequence = data.loadAcquire(DataLayout.wseq)
@@ -189,11 +189,11 @@ struct ChangeReader {
         return Oldest(position: position, ordinal: data.loadRelaxed(DataLayout.logEndOrdinal), version: nil)
       }
       let version = data.loadRelaxed(place(position) + ChangeLog.version)
-      let low = ChangeLog.lowOrdinal(data.loadRelaxed(place(position) + ChangeLog.header))
+      let header = data.loadRelaxed(place(position) + ChangeLog.header)
       if hasPassed(position) { continue }
       // Loaded after the record, so the end counts that record too, and the difference is not negative.
       let last = data.loadRelaxed(DataLayout.logEndOrdinal)
-      return Oldest(position: position, ordinal: last &- ((last &- low) & ChangeLog.ordinalMask), version: version)
+      return Oldest(position: position, ordinal: ChangeLog.ordinal(ofRecord: header, before: last), version: version)
     }
     // We were overtaken so often, or the log begins behind its end. That is damage: the tail never passes the end.
     guard data.loadAcquire(DataLayout.logTailPosition) <= data.loadAcquire(DataLayout.logEndPosition) else {

@@ -55,3 +55,10 @@ public struct FoundEntry {
     unsafe UnsafeRawBufferPointer(start: entry + meta.keyOffset, count: meta.keyLength)
   }
 }
+
+extension FoundEntry {
+  /// As they were given to ``Barriers/put(_:_:_:)``; the alignment as far as it shows.
+  package var attributes: ValueAttributes {
+    ValueAttributes(type: meta.type, expiry: expiry, fingerprint: fingerprint, alignmentShift: meta.alignmentShift)
+  }
+}

@@ -176,17 +176,3 @@ extension Slots {
     for index in (highWater..<count).reversed() where isHeld(index) { return raiseHighWater(index + 1) }
   }
 }
-
-extension ChangeLog {
-  /// Forgets everything, also where it is whole: it has no record of the keys that a repair gives up, nor of one that an older version
-  /// takes the place of. A watcher finds that it missed what came before, also one that had read all of it.
-  fileprivate func restart(after committed: UInt64) {
-    LostPrefixes(data: data).noteAll(committed + 1)
-    let possible = 0..<ChangeLog.positionLimit / 2
-    let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
-    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
-    data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)
-    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal + 1)
-    data.storeRelease(DataLayout.logEndPosition, (end + UInt64(byteCount)) & ~15)
-  }
-}

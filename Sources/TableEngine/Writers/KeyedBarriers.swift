@@ -208,10 +208,3 @@ struct KeyedBarriers {
     return try body(section)
   }
 }
-
-extension FoundEntry {
-  /// As they were given to ``Barriers/put(_:_:_:)``; the alignment as far as it shows.
-  fileprivate var attributes: ValueAttributes {
-    ValueAttributes(type: meta.type, expiry: expiry, fingerprint: fingerprint, alignmentShift: meta.alignmentShift)
-  }
-}

@@ -41,7 +41,7 @@ enum EnvReader {
     while !rest.isEmpty {
       let line = rest.prefix { $0 != 0x0a }
       var end = line.endIndex
-      let text = trimmed(line)
+      let text = line.trimmed(of: \.isBlank)
       if let first = text.first, first != UInt8(ascii: "#") {
         records.append(try record(text, in: input, number, &end))
       }
@@ -51,19 +51,12 @@ enum EnvReader {
     return records
   }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
-
-  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? bytes.startIndex
-    return bytes[..<end].drop(while: isSpace)
-  }
-
   /// - Parameter end: of the line; of the one in which a quoted value ends if that is another.
   private static func record(
     _ line: ArraySlice<UInt8>, in input: [UInt8], _ number: Int, _ end: inout Int
   ) throws(PlainProblem) -> OwnedRecord {
     let export = Array("export ".utf8)
-    let line = line.starts(with: export) ? trimmed(line.dropFirst(export.count)) : line
+    let line = line.starts(with: export) ? line.dropFirst(export.count).trimmed(of: \.isBlank) : line
     guard let equals = line.firstIndex(of: UInt8(ascii: "=")), isName(line[..<equals]) else {
       throw PlainProblem(line: number, "NAME=value is expected, a name of letters, digits and _")
     }
@@ -80,10 +73,10 @@ enum EnvReader {
   private static func unquoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var end = text.startIndex
     while end < text.endIndex {
-      if text[end] == UInt8(ascii: "#"), end == text.startIndex || isSpace(text[end - 1]) { break }
+      if text[end] == UInt8(ascii: "#"), end == text.startIndex || text[end - 1].isBlank { break }
       end += 1
     }
-    return Array(trimmed(text[..<end]))
+    return Array(text[..<end].trimmed(of: \.isBlank))
   }
 
   private static func quoted(
@@ -96,7 +89,7 @@ enum EnvReader {
       index += 1
       if byte == quote {
         let line = text[index...].prefix { $0 != 0x0a }
-        let rest = line.drop(while: isSpace)
+        let rest = line.drop(while: \.isBlank)
         guard rest.isEmpty || rest.first == UInt8(ascii: "#") else {
           throw PlainProblem(line: number, "nothing but a comment may follow the closing quote")
         }

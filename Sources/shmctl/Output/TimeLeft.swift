@@ -1,14 +1,12 @@
-import Glibc
+import SharedMemory
 import ToolSupport
 
 /// What is left of a key's time to live.
 enum TimeLeft {
   /// Never less than nothing. Rounded up: a key that is there has some time left.
   static func milliseconds(until expiry: UInt64) -> Int {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    let nanoseconds = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    return expiry > nanoseconds ? Int((expiry - nanoseconds + 999_999) / 1_000_000) : 0
+    let now = HostClock.realtimeNanoseconds
+    return expiry > now ? Int((expiry - now + 999_999) / 1_000_000) : 0
   }
 
   /// As `--ttl` takes it: whole seconds, and milliseconds below ten of them.

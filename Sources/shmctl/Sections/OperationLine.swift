@@ -104,7 +104,7 @@ enum OperationLine {
 
 extension OperationLine {
   private static func parseJSON(_ line: [UInt8]) throws(Wrong) -> Operation? {
-    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { return nil }
+    if line.allSatisfy(\.isBlank) { return nil }
     let fields: JSONFields
     do throws(JSONFields.Problem) { fields = try JSONFields(line: line) } catch { throw Wrong("\(error)") }
     guard let name = fields.string("op") else { throw Wrong("'op' must name an operation: \(usage)") }

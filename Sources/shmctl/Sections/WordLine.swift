@@ -41,10 +41,8 @@ enum WordLine {
 
   /// Where the next word begins; nil if there is none.
   private static func begin(of line: [UInt8], from position: Int) -> Int? {
-    line[position...].firstIndex { !isSpace($0) }
+    line[position...].firstIndex { !$0.isBlank }
   }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 
   /// The word that begins at `position`, which then stands behind it.
   private static func word(
@@ -60,12 +58,12 @@ enum WordLine {
       switch byte {
       case UInt8(ascii: "\""):
         guard isQuoted else { word.append(byte); continue }
-        guard position == line.count || isSpace(line[position]) else {
+        guard position == line.count || line[position].isBlank else {
           throw OperationLine.Wrong("a space must follow the quote in column \(position)")
         }
         return word
       case UInt8(ascii: "\\"): word.append(try escape(line, &position))
-      case _ where !isQuoted && isSpace(byte):
+      case _ where !isQuoted && byte.isBlank:
         position -= 1
         return word
       default: word.append(byte)

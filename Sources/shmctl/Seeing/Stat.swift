@@ -52,10 +52,7 @@ struct Stat: TableCommand {
     guard let watch else { return try write(StatReport(table, table.statistics), isFirst: true) }
     var last: (version: UInt64, at: ContinuousClock.Instant)?
     while true {
-      guard table.administration.isNamed else {
-        throw Complaint(
-          .noSuchTable, table: table.name, "it was removed or replaced; 'shmctl tables' lists what there is")
-      }
+      try table.checkName()
       let statistics = table.statistics
       let now = ContinuousClock.now
       let rate = last.map { Rate.perSecond(from: $0.version, to: statistics.version, in: now - $0.at) }

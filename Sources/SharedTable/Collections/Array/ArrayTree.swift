@@ -116,7 +116,7 @@ final class ArrayTree: Sendable {
   }
 
   @inline(never)
-  private var contradiction: TableError { place.damaged("its header contradicts itself") }
+  private var contradiction: TableError { place.damaged(CollectionPlace.contradiction) }
 
   @usableFromInline @inline(never)
   func outOfBounds(_ index: Int, _ count: Int) -> TableError {

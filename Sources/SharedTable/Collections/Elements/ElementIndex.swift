@@ -67,7 +67,7 @@ struct ElementIndex: Sendable {
     guard let numbers = try place.header(in: section) else { return nil }
     let state = State(count: numbers[0], bytes: numbers[1], pages: numbers[2], seed: numbers[3])
     guard state.isPossible(in: place.table) else {
-      throw place.damaged("its header contradicts itself")
+      throw place.damaged(CollectionPlace.contradiction)
     }
     return state
   }

@@ -63,10 +63,7 @@ struct Plot: TableCommand {
     let start = ContinuousClock.now
     var percent: [Double] = []
     while true {
-      guard table.administration.isNamed else {
-        throw Complaint(
-          .noSuchTable, table: table.name, "it was removed or replaced; 'shmctl tables' lists what there is")
-      }
+      try table.checkName()
       let statistics = table.statistics
       // An observer sees what was claimed.
       let used = statistics.usedBytes ?? statistics.claimedBytes
