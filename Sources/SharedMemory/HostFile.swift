@@ -5,7 +5,7 @@ package enum HostFile {
   /// Enough for a configuration, and for what /proc says of a process; less than what would hurt.
   package static let usualLimit = 1 << 20
 
-  /// What a file holds, up to a whole read beyond `limit` bytes; nil if it cannot be read. Bytes that are no UTF-8 are
+  /// What a file holds, at most one buffer's length more than `limit` bytes; nil if it cannot be read. Bytes that are no UTF-8 are
   /// repaired.
   package static func read(_ path: String, atMost limit: Int = usualLimit) -> String? {
     (try? beginning(of: path, beyond: limit)).map { String(decoding: $0, as: UTF8.self) }

@@ -67,7 +67,7 @@ struct Bytes: TableKey {
     return Int(exactly: magnitude)
   }
 
-  /// For values that begin as Redis' `string2ull`: what a cursor is.
+  /// A cursor: a decimal number of 64 bits, as Redis' `string2ull` reads it.
   var unsigned: UInt64? { UInt64(text) }
 
   /// Whether both have the same bytes.

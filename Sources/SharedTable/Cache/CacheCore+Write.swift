@@ -108,8 +108,8 @@ extension CacheCore {
   private func store(
     _ write: CacheWrite, hash: UInt64, cost: UInt64, if condition: Table.Condition, in tx: inout Transaction
   ) throws(TableError) -> Bool {
-    if case .always = condition {
-    } else if try !tx.holds(condition, unsafe RawKey(write.key)) {
+    let holds = if case .always = condition { true } else { try tx.holds(condition, unsafe RawKey(write.key)) }
+    guard holds else {
       // Throws as the write would, and has a ledger healed that contradicts itself.
       _ = try CacheLedger(self, tx)
       return false

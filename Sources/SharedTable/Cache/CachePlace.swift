@@ -34,7 +34,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
     try CacheLedger(core, tx).head.epoch
   }
 
-  func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
+  func store(computed value: Value, releasing claim: ClaimRecord) throws(TableError) -> Value {
     let isStored = try core.store(key, value, cost: cost, expires: expires, claim: claim)
     if isStored { return value }
     return try find(timeoutNanoseconds: table.timeoutNanoseconds) ?? value

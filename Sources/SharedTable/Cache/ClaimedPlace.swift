@@ -23,7 +23,7 @@ protocol ClaimedPlace: Sendable {
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64
   /// Stores a computed value and removes its claim, in one barrier.
   /// - Returns: the value that everybody has now.
-  func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value
+  func store(computed value: Value, releasing claim: ClaimRecord) throws(TableError) -> Value
 }
 
 extension ClaimedPlace {
@@ -81,7 +81,7 @@ extension ClaimedPlace {
   /// Stores the value computed, and removes the claim; if that fails, as ``release(_:)`` does.
   func conclude(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
     do throws(TableError) {
-      return try settle(claim, value)
+      return try store(computed: value, releasing: claim)
     } catch {
       release(claim)
       throw error

@@ -37,7 +37,7 @@ final class OncePlace<Value: TableValue>: ClaimedPlace {
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 { 0 }
 
-  func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
+  func store(computed value: Value, releasing claim: ClaimRecord) throws(TableError) -> Value {
     try names.withBarrier(of: table) { tx throws(TableError) in
       _ = try tx.releaseClaim(claimKey, claim)
       // Set by hand meanwhile: then that is the value.

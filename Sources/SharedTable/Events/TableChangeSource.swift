@@ -151,11 +151,11 @@ public final class TableChangeSource: Sendable {
   private func enqueue() { queue.async { [weak self] in self?.drain() } }
 
   /// So many changes at a time: a serial queue has others to serve.
-  private static let turn = 256
+  private static let changesAtOnce = 256
 
   /// On the queue: hands out what there is.
   private func drain() {
-    for _ in 0..<Self.turn {
+    for _ in 0..<Self.changesAtOnce {
       let handler = state.withLock { state -> (@Sendable (TableChange) -> Void)?? in
         if state.isCancelled { return nil }
         if !state.mayRun {

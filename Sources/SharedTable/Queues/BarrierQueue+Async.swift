@@ -103,7 +103,7 @@ extension BarrierQueue {
   @inline(__always)
   func checkAsynchrony() throws(TableError) {
     try checkProcess()
-    // The first time it was looked at too.
+    // The first submission also checks that the pool belongs to this process, and registers the queue for the exit.
     if !isFlushedAtExit.load(ordering: .relaxed) { try registerForExit() }
   }
 

@@ -117,7 +117,7 @@ struct Evacuation {
   private mutating func moveEntry(_ block: BlockRef, _ location: Location, hash: UInt64) -> Bool {
     let entry = block.offset
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    guard !meta.isTombstone, isSettled(entry), !isLocked(entry, meta), let copy = take(code: block.code) else {
+    guard !meta.isTombstone, isBelowCut(entry), !isLocked(entry, meta), let copy = take(code: block.code) else {
       return false
     }
     unsafe data.copy(data.pointer(entry), count: meta.byteCount, to: copy.offset)
@@ -131,7 +131,7 @@ struct Evacuation {
   }
 
   /// Does no reader, now or later, look behind this entry?
-  private func isSettled(_ entry: Int) -> Bool {
+  private func isBelowCut(_ entry: Int) -> Bool {
     state.variant == .rwlock || data.loadRelaxed(entry + Entry.version) <= state.chainsCutAt
   }
 

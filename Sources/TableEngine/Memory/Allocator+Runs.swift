@@ -5,7 +5,7 @@ extension Allocator {
     return first..<(first + block.code - SizeClasses.runCode)
   }
 
-  /// The run of these frames: the other way round.
+  /// The block that is the run of these frames.
   func run(_ frames: Range<Int>) -> BlockRef {
     BlockRef(
       offset: geometry.unitsOffset + frames.lowerBound * SizeClasses.frameBytes,

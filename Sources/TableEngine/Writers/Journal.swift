@@ -40,6 +40,7 @@ struct Journal {
   private static let countShift = UInt64(SHM_JOURNAL_COUNT_SHIFT)
   private static let value = shm_journal_record_value_offset
   private static let header = ControlLayout.journal
+  /// The journal gets pages in multiples of so many bytes, and keeps the first so many for good.
   static let chunkBytes = 1 << 16
 
   var version: UInt64 { ctl.loadRelaxed(Self.header &+ JournalLayout.version) }

@@ -338,6 +338,8 @@ struct Transaction {
 
   /// Hands a block back at commit, by way of limbo (I3). The store that unlinks it comes before or after: neither
   /// counts until the commit.
+  /// - Parameter garbage: whether the block's bytes are counted in `garbageBytes`, as those of superseded entries and tombstones are: the
+  ///   commit takes them off.
   func retire(_ block: BlockRef, garbage: Bool = false) {
     journal.append(.retire, count: garbage ? 1 : 0, value: block.raw)
   }

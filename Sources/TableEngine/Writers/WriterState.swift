@@ -140,6 +140,7 @@ final class WriterState: @unchecked Sendable {
     turnWithRoom == ctl.loadRelaxed(ControlLayout.turns) && recordsWithRoom >= Self.leastRoom
   }
 
+  /// Journal records: where the last turn left room for fewer, the next transaction saves the rings' positions anew.
   static let leastRoom = 64
 
   /// The least of the rings' masks: one less than the records that the smallest ring holds.

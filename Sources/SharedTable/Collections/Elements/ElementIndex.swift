@@ -208,7 +208,7 @@ struct ElementIndexEdit {
     return wasThere
   }
 
-  /// Unless it is listed.
+  /// Lists a key, unless it is listed already.
   mutating func list(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) {
     try unsafe turn(to: state.page(of: key), in: tx)
     if unsafe page.contains(key) { return }
@@ -222,7 +222,7 @@ struct ElementIndexEdit {
     }
   }
 
-  /// If it is listed.
+  /// Takes a key off its page, if it is listed.
   private mutating func unlist(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) {
     try unsafe turn(to: state.page(of: key), in: tx)
     guard unsafe page.remove(key) else { return }

@@ -352,7 +352,7 @@ struct SubmissionOrder {
     return taken
   }
 
-  /// The opposite: they are the next again.
+  /// Puts barriers that ``continueBarrier`` took out back at the front.
   /// - Returns: those that were cancelled meanwhile, which nobody else may hold any more: to be let go without the queue's lock, since
   ///   a closure's end may run anything.
   mutating func putBack(_ taken: inout SubmissionList) -> SubmissionList {

@@ -170,7 +170,7 @@ final class WorkerPool: Sendable {
     }
   }
 
-  /// Unless it rings before.
+  /// Sets the alarm to this deadline, unless it rings before.
   private func setAlarm(_ deadline: Deadline, _ state: inout State) {
     guard deadline.instant < state.alarmInstant else { return }
     state.alarmInstant = deadline.instant
