@@ -44,7 +44,7 @@ final class Observation {
     }
     var found: FoundEntry?
     if case .success(let place?) = place { found = unsafe try copy(place, &copies) }
-    _ = try unsafe lookup.settle(place)
+    _ = try unsafe lookup.meaning(of: place)
     return found
   }
 
@@ -69,7 +69,7 @@ final class Observation {
       walk = .failure(error)
     }
     var next = cursor
-    next.advance(past: position, depth: try unsafe lookup.settle(walk))
+    next.advance(past: position, depth: try unsafe lookup.meaning(of: walk))
     var rest = places[...]
     while !rest.isEmpty, try showSome(&rest, body) {}
     cursor = next

@@ -36,7 +36,7 @@ struct ObserverLookup {
   /// Where that scan goes on.
   private var scanCursor = ScanCursor()
 
-  /// The walk met something impossible; ``settle(_:)`` finds out whether that was a race.
+  /// The walk met something impossible; ``meaning(of:)`` finds out whether that was a race.
   struct Inconsistent: Error {
     let what: String
   }
@@ -95,7 +95,7 @@ struct ObserverLookup {
   }
 
   /// Turns the end of a walk into its meaning.
-  func settle<T>(_ result: Result<T, Inconsistent>) throws(EngineError) -> T {
+  func meaning<T>(of result: Result<T, Inconsistent>) throws(EngineError) -> T {
     guard isStillValid else { throw .snapshotTooOld }
     switch result {
     case .success(let value): return value
