@@ -1,11 +1,3 @@
-/// A form's reader.
-protocol DumpReading {
-  var header: DumpHeader { get }
-  /// Fills the batch with the next records.
-  /// - Returns: false at the dump's end, which was found to fit what came before.
-  mutating func next(_ batch: inout DumpBatch) throws -> Bool
-}
-
 /// Reads a dump in whatever form it has, a batch of checked records at a time.
 public struct DumpReader {
   private var form: any DumpReading

@@ -7,10 +7,3 @@ public protocol UpstreamWriter: Sendable {
   /// - Throws: `away` if the table does not follow.
   func session(ofTable name: String) throws(UpstreamRefusal) -> any UpstreamSession
 }
-
-/// A connection to a store, over which changes are asked for.
-public protocol UpstreamSession: Sendable {
-  /// Asks for changes. Returns when the store has decided; the table shows them later.
-  /// - Parameter timeout: no answer within it is `unsure`.
-  func commit(_ commit: UpstreamCommit, timeout: Duration) async throws(UpstreamRefusal) -> UpstreamCommit.Outcome
-}

@@ -1,4 +1,5 @@
 import SharedTable
+import TableDump
 import ToolSupport
 
 /// A value between its text and its stored form.
@@ -103,6 +104,20 @@ extension TableEntry {
         object.addBase64("value", bytes)
       }
     default: object.addBase64("value", bytes)
+    }
+  }
+}
+
+extension TypedValue {
+  /// As a table stores it.
+  func record(_ key: [UInt8]) -> OwnedRecord {
+    switch self {
+    case .string(let text): OwnedRecord(key: key, value: Array(text.utf8), type: .string)
+    case .bytes(let bytes): OwnedRecord(key: key, value: bytes, type: .bytes)
+    case .integer(let number): OwnedRecord(key: key, number)
+    case .double(let number): OwnedRecord(key: key, number)
+    case .bool(let flag): OwnedRecord(key: key, flag)
+    case .json(let text): OwnedRecord(key: key, value: text, type: .json)
     }
   }
 }

@@ -70,29 +70,3 @@ final class Command: Sendable {
     }
   }
 }
-
-enum ConnectionCommand: Sendable {
-  case ping, echo, hello, auth, acl, select, client, command, info, config, time, reset, quit, dbsize, flushall
-  case multi, exec, discard, watch, unwatch
-  case subscribe, unsubscribe, psubscribe, punsubscribe, publish, pubsub
-  case save, bgsave, lastsave, shutdown, wait, waitaof, function
-}
-
-enum ReadCommand: Sendable {
-  case get, mget, strlen, getrange, lcs
-  case exists, touch, keys, scan, randomkey, type, ttl, pttl, expiretime, pexpiretime
-
-  /// Whether it may take long by itself: in a large table, or (LCS, which reads two keys) with long values.
-  var mayTakeLong: Bool {
-    switch self {
-    case .keys, .scan, .randomkey, .lcs: true
-    default: false
-    }
-  }
-}
-
-enum WriteCommand: Sendable {
-  case set, setnx, setex, psetex, getset, getdel, getex, mset, msetnx, append, setrange
-  case incr, decr, incrby, decrby, incrbyfloat
-  case del, copy, rename, renamenx, expire, pexpire, expireat, pexpireat, persist, flushdb
-}

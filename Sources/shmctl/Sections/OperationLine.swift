@@ -193,24 +193,6 @@ extension OperationLine {
   }
 }
 
-extension ValueKind {
-  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
-}
-
-extension TypedValue {
-  /// As a table stores it.
-  func record(_ key: [UInt8]) -> OwnedRecord {
-    switch self {
-    case .string(let text): OwnedRecord(key: key, value: Array(text.utf8), type: .string)
-    case .bytes(let bytes): OwnedRecord(key: key, value: bytes, type: .bytes)
-    case .integer(let number): OwnedRecord(key: key, number)
-    case .double(let number): OwnedRecord(key: key, number)
-    case .bool(let flag): OwnedRecord(key: key, flag)
-    case .json(let text): OwnedRecord(key: key, value: text, type: .json)
-    }
-  }
-}
-
 extension OwnedRecord {
   init<T: TableValue>(key: [UInt8], _ value: T) {
     self.init(key: key, value: unsafe value.withTableBytes { bytes in unsafe [UInt8](bytes) }, type: T.tableType)
