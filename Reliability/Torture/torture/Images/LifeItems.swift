@@ -16,7 +16,7 @@ let lifeItems = Table.Variant.allCases.flatMap { variant in
         ["repaired", "IMAGE", "\(Contents(Maker.contents))"]
       }
     },
-    Item("images.repair-units-\(variant)", "an image at each store of repairing a table that has lost count of its units") { run in
+    Item("images.repair-units-\(variant)", "an image at each store of repairing miscounted units") { run in
       try tryLife("repair-units", variant, run, share: run.isLong ? 1 : 0.02, isSampled: isNoCounter) {
         ["regrown", "IMAGE", "\(Contents(Maker.contents))"]
       }
@@ -73,7 +73,9 @@ let serveImageMaker: @Sendable ([String]) throws -> Void = { arguments in
     var options = Scene.options(variant)
     if arguments[0] == "repair-units" { options.capacityBytes *= 4 }
     let table = try Table.create(arguments[2], options)
-    if arguments[0] == "repair-units" { try table.set(regrownFiller, [UInt8](repeating: 1, count: 2 * Geometry.unitBytes)) }
+    if arguments[0] == "repair-units" {
+      try table.set(regrownFiller, [UInt8](repeating: 1, count: 2 * Geometry.unitBytes))
+    }
     for (key, value) in Maker.contents { try table.set(key, value) }
     switch arguments[0] {
     case "repair": try damage(table)
