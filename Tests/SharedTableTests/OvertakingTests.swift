@@ -71,13 +71,15 @@ import Testing
     }
   }
 
-  @Test func whoWillNotWaitLetsReadersGoFirstThatWaitedThroughABarrier() throws {
-    try withTable(.rwlock) { table in
+  @Test func whoWillNotWaitLetsReadersGoFirstThatWaitedThroughABarrier() async throws {
+    try await withTable(.rwlock) { table async throws in
       let ctl = try #require(table.segment.participant).ctl
       #expect(!table.segment.mustLetOthersGoFirst)
       ctl.storeRelaxed(RWLayout.hint, 1)
       #expect(table.segment.mustLetOthersGoFirst)
-      ctl.storeRelaxed(RWLayout.hint, 0)
+      // In its turn it finds that none of them is there any more.
+      try await table.set("key", 1)
+      #expect(!table.segment.mustLetOthersGoFirst)
     }
   }
 

@@ -91,6 +91,10 @@ import Testing
         #expect(table.durableVersion >= table.version)
         let values = try [table.get("a", as: Int.self), table.get("b", as: Int.self)]
         #expect(values == [1, 1])
+        if variant == .rwlock {
+          let inRead = try table.read { _ in code { try observer.waitUntilDurable(observer.version + 1) } }
+          #expect(inRead == .wouldDeadlock)
+        }
         // And in a read section around it.
         let inRead = try table.read { _ in code { try other.barrier(durable: true) { try $0.set("a", 4) } } }
         #expect(inRead == .wouldDeadlock)

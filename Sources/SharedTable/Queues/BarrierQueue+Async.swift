@@ -218,8 +218,8 @@ extension BarrierQueue {
     let first = Deadline(min(deadline.left, .milliseconds(10)))
     do throws(TableError) { return try begin(first.left) } catch {
       // The engine may count from an instant that is a tick ago, and so end its wait before `first` is past, whether for W (`timedOut`) or for
-      // a reader (`full`). A `full` that no waiting ends is thrown by the next attempt.
-      guard error.code == .timedOut || error.code == .full || first.isPast, !deadline.isPast else { throw error }
+      // a reader (`full`).
+      guard error.code == .timedOut || error.mayFitLater || first.isPast, !deadline.isPast else { throw error }
       return nil
     }
   }

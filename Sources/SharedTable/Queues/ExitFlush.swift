@@ -38,7 +38,7 @@ enum ExitFlush {
     let entries = Locked<[ObjectIdentifier: Entry]>([:])
   }
 
-  /// Entered by lanes whose queue has moved on, left once they have told of the outcomes; likewise for each failure that a handler is told.
+  /// Entered by lanes whose queue has moved on, left once they have told of the outcomes.
   static let telling = DispatchGroup()
 
   /// Made with the first queue that is registered, and with it the handler.
@@ -75,9 +75,12 @@ enum ExitFlush {
     guard isOfThisProcess else { return }
     let begin = HostClock.monotonicNanoseconds
     for queue in busyQueues() { queue.flushAtExit(since: begin) }
-    // One of those who are told has ended the process: it would wait for itself.
-    if WorkerPool.isOnLane || FailureReport.isTelling { return }
-    _ = telling.wait(timeout: Deadline(Table.defaultTimeout).dispatchTime)
+    // A handler that is told, or a closure on a lane, may have ended the process: it would wait for itself.
+    if FailureReport.isTelling { return }
+    let deadline = Deadline(Table.defaultTimeout)
+    if !WorkerPool.isOnLane { _ = telling.wait(timeout: deadline.dispatchTime) }
+    // After the lanes, which add to these.
+    _ = FailureReport.telling.wait(timeout: deadline.dispatchTime)
   }
 }
 

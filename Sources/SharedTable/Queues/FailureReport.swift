@@ -1,15 +1,18 @@
 import Dispatch
 import Glibc
+import SharedMemory
 
 /// Failures that nobody looks at, which would otherwise pass unseen: told to the program's handler, or else in lines on standard error.
 ///
-/// They are told one after the other on a thread of Dispatch's, never on a lane. A handler may wait for other work of its queue: on a lane it could
-/// wait for what that lane is to do next.
+/// A handler is told one after the other on a thread of Dispatch's, never on a lane. It may wait for other work of its queue: on a lane it could
+/// wait for what that lane is to do next. Lines are written by the thread on which the work failed, which runs no code of the program's for that.
 ///
 /// Lines are written of equal failures in a row only for the first, the tenth, the hundredth and so on: what fails thousands of times for one
 /// reason must not bury it. Those that differ in numbers alone, such as the time for which another process has held a key, are equal.
 final class FailureReport: Sendable {
   private struct State {
+    /// How many failures the handler has not been told.
+    var untold = 0
     /// Made with the first failure: most queues have none.
     var teller: DispatchQueue?
     var textWithoutNumbers = ""
@@ -19,6 +22,12 @@ final class FailureReport: Sendable {
   private let subject: String
   private let handler: (@Sendable (any Error) -> Void)?
   private let state = Locked(State())
+
+  /// How many failures wait at most for a handler that is slow; those beyond are lines.
+  private static let mostUntold = 10_000
+
+  /// Entered for each failure that a handler is to be told, left when it has returned.
+  static let telling = DispatchGroup()
 
   private static let tellerMark = DispatchSpecificKey<Void>()
 
@@ -33,17 +42,25 @@ final class FailureReport: Sendable {
     self.handler = handler
   }
 
-  /// Has a failure told. Does not wait for that; a handler of `exit` does, for some seconds (``ExitFlush``).
+  /// Has a failure told, or writes it. Does not wait for a handler; one of `exit` does, for some seconds (``ExitFlush``).
   func add(_ error: any Error) {
-    ExitFlush.telling.enter()
+    guard let handler, let teller = tellerOfOneMore() else { return write(error) }
+    Self.telling.enter()
     teller.async { [self] in
-      if let handler { handler(error) } else { write(error) }
-      ExitFlush.telling.leave()
+      let process = ForkGeneration()
+      handler(error)
+      // A child that was forked in the handler ends: this thread, and whatever it would go on with, is its parent's.
+      if !process.isOfThisProcess { _exit(0) }
+      state.withLock { $0.untold -= 1 }
+      Self.telling.leave()
     }
   }
 
-  private var teller: DispatchQueue {
+  /// Counts one more failure to tell. Nil: the handler has too many before it.
+  private func tellerOfOneMore() -> DispatchQueue? {
     state.withLock { state in
+      guard state.untold < Self.mostUntold else { return nil }
+      state.untold += 1
       if let teller = state.teller { return teller }
       let teller = DispatchQueue(label: "SharedTable.failures")
       teller.setSpecific(key: Self.tellerMark, value: ())

@@ -68,8 +68,8 @@ extension Segment {
       // Before the look: the sleep ends at once if the store has got on meanwhile.
       let reached = durable
       if try isDurable(version) { return }
-      // The keeper, too, waits for a barrier of the rwlock variant.
-      if participant == nil, variant == .rwlock { try checkOutsideParticipantsBarrier() }
+      // The keeper, too, waits for a barrier of the rwlock variant, and for one that waits for a read section.
+      if participant == nil, variant == .rwlock { try checkOutsideParticipantsSections() }
       if now &- start >= timeoutNanoseconds { throw .notDurable(.late(durable: reached)) }
       try checkLinked(now: now)
       _ = event.wait(
