@@ -117,6 +117,8 @@ import Testing
     try etcdctl.fail(1, "Error: etcdserver: mvcc: required revision has been compacted")
     for call in 2...3 { try etcdctl.answer(call, revision: 50, [("app/a", "1")]) }
     let diff = try etcdctl.start(["upstream", "diff", "-t", table.name, "--timeout", "60s"])
+    // It has asked for etcd's position, and sleeps next until the mirror follows.
+    #expect(eventually(within: .seconds(60)) { (try? etcdctl.calls) == 2 })
     try diff.waitUntilAsleep(in: .futex)
     try mirror([])
     #expect(try diff.readToEnd().isEmpty)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SharedMemory
 import SharedTable
 import ToolSupport
 
@@ -93,7 +94,7 @@ struct Create: ParsableCommand {
       guard let group else { throw error }
       throw Complaint(
         .notPermitted, table: name,
-        "\(error.message); only a member of group '\(group.shown)' or root can give it a table ('id' shows your groups)"
+        "not permitted: \(SystemError(call: "fchown", errno: EPERM)); only a member of group '\(group.shown)' or root can give it a table ('id' shows your groups)"
       )
     case .exists where ifAbsent: return try options.open(name)
     case .exists where options.quiet: throw ExitStatus.notFound

@@ -55,19 +55,26 @@ struct Copy: ParsableCommand {
     if !isMade, !force { mixed = MixedCollections(with: target, load.rule, advice: "or give --force") }
     do {
       try RecordCopy.run(from: source, prefix: prefix?.bytes ?? [], to: &load, mixed, quiet: options.quiet)
+      if isMade, goesBack(source), !source.isObserver { try target.administration.setRights(source.administration.rights()) }
     } catch {
       guard isMade else { throw Complaint(error, target.name, "\(load.done) records are copied") }
       // A part of a table under a name of its own would be taken for the whole.
-      if target.administration.isNamed { try Table.drop(target.name) }
+      if target.administration.isNamed { try Table.drop(target.name, trusting: options.trustedOwners()) }
       throw Complaint(error, target.name, "the table that was made for it is removed")
     }
     try LoadReport(load).report(options, target)
   }
 
+  /// Is the source what a killed `resize` has left of the target?
+  private func goesBack(_ source: Table) -> Bool { ResizeCopy.parts(of: source.name)?.table == target.text }
+
   /// The table to copy into, and whether it was made for that.
   private func openTarget(like source: Table) throws -> (Table, isMade: Bool) {
     var wanted = Table.Options(variant: source.variant, capacityBytes: source.capacityBytes)
-    if ResizeCopy.parts(of: source.name)?.table == target.text { wanted = try ResizeCopy.options(for: source) }
+    // An observer cannot see them: it makes the target as any other.
+    if goesBack(source), !source.isObserver { wanted = try ResizeCopy.options(for: source) }
+    // Nobody else takes a part of it for the whole.
+    (wanted.mode, wanted.owner, wanted.group) = (0o600, nil, nil)
     if let variant { wanted.variant = variant }
     if let capacity { wanted.setCapacity(capacity) }
     if let capacity, try !Room.isTaken(target.text) { try Room.require(capacity, for: target.text) }
