@@ -15,7 +15,7 @@ extension Table {
   ///   - directory: where stores lie.
   ///   - disk: the name of an SQLite VFS; nil: the system's. For tests.
   ///   - goesOn: this thread asks it every few thousand rows, or few megabytes, that it reads or claims, so that a daemon can ping its watchdog
-  ///     meanwhile. If it says no, nothing is made, and the store stays as it is.
+  ///     meanwhile. If it says no, nothing is made, and the store's rows stay as they are.
   /// - Returns: nil if the table has no store.
   public static func restore(
     _ name: String, _ options: Options = Options(), from directory: StoreDirectory, timeout: Duration = defaultTimeout,

@@ -52,12 +52,12 @@ public final class InstanceLock: Sendable {
     return lock
   }
 
-  /// What the file in a directory says, whether its writer lives or not; nil if there is none.
+  /// What the file in a directory says, whether its writer lives or not; nil if there is none, or none that can be opened.
   /// - Throws: EACCES for a user who is not its owner.
   static func state(in directory: String) throws(SystemError) -> State? {
     let descriptor = unsafe open(path(in: directory), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
+      guard errno == EACCES else { return nil }
       throw SystemError(call: "open", errno: errno)
     }
     return InstanceLock(descriptor).written
