@@ -55,7 +55,9 @@ struct Copy: ParsableCommand {
     if !isMade, !force { mixed = MixedCollections(with: target, load.rule, advice: "or give --force") }
     do {
       try RecordCopy.run(from: source, prefix: prefix?.bytes ?? [], to: &load, mixed, quiet: options.quiet)
-      if isMade, goesBack(source), !source.isObserver { try target.administration.setRights(source.administration.rights()) }
+      if isMade, goesBack(source), !source.isObserver {
+        try target.administration.setRights(source.administration.rights())
+      }
     } catch {
       guard isMade else { throw Complaint(error, target.name, "\(load.done) records are copied") }
       // A part of a table under a name of its own would be taken for the whole.
