@@ -67,7 +67,7 @@ public final class StatusServer: Sendable {
       socketFile.withLock { $0 = file }
     } catch {
       file.remove()
-      throw ListenFailure(address: path, reason: "\(error); choose another path")
+      throw ListenFailure(path: path, error)
     }
   }
 
@@ -76,9 +76,7 @@ public final class StatusServer: Sendable {
       let channel = try await bootstrap(isTCP: true).bind(host: address.host, port: address.port).get()
       listeners.withLock { $0.append(channel) }
     } catch {
-      throw ListenFailure(
-        address: "\(address.host):\(address.port)",
-        reason: "\(error); choose another address, or stop what listens there")
+      throw ListenFailure(host: address.host, port: address.port, error)
     }
   }
 
@@ -87,8 +85,7 @@ public final class StatusServer: Sendable {
       let channel = try await bootstrap(isTCP: isTCP).withBoundSocket(descriptor).get()
       listeners.withLock { $0.append(channel) }
     } catch {
-      throw ListenFailure(
-        address: "descriptor \(descriptor)", reason: "\(error); pass a socket that nobody else serves")
+      throw ListenFailure(descriptor: descriptor, error)
     }
   }
 

@@ -85,7 +85,7 @@ public final class RESPServer: Sendable {
       socketFile.withLock { $0 = file }
     } catch {
       file.remove()
-      throw ListenFailure(address: path, reason: "\(error); choose another path")
+      throw ListenFailure(path: path, error)
     }
   }
 
@@ -95,9 +95,7 @@ public final class RESPServer: Sendable {
         .bind(host: address.host, port: address.port).get()
       listeners.withLock { $0.append(channel) }
     } catch {
-      throw ListenFailure(
-        address: "\(address.host):\(address.port)",
-        reason: "\(error); choose another address, or stop what listens there")
+      throw ListenFailure(host: address.host, port: address.port, error)
     }
   }
 
@@ -108,8 +106,7 @@ public final class RESPServer: Sendable {
       let channel = try await bootstrap.withBoundSocket(descriptor).get()
       listeners.withLock { $0.append(channel) }
     } catch {
-      throw ListenFailure(
-        address: "descriptor \(descriptor)", reason: "\(error); pass a socket that nobody else serves")
+      throw ListenFailure(descriptor: descriptor, error)
     }
   }
 

@@ -48,12 +48,10 @@ final class TableWatcher: Sendable {
     unsafe control = FutexEvent(at: word)
   }
 
-  private func withState<R>(_ body: (inout State) -> R) -> R { state.withLock(body) }
-
   // MARK: - For watches
 
   func add() throws(SystemError) -> UInt64 {
-    let (id, needsThread) = withState { state in
+    let (id, needsThread) = state.withLock { state in
       let needsThread = !state.isRunning
       state.isRunning = true
       state.lastID += 1
@@ -69,7 +67,7 @@ final class TableWatcher: Sendable {
   }
 
   func remove(_ id: UInt64) {
-    let removed = withState { $0.waits.removeValue(forKey: id) }
+    let removed = state.withLock { $0.waits.removeValue(forKey: id) }
     if removed != nil { control.advance() }
   }
 
@@ -79,7 +77,7 @@ final class TableWatcher: Sendable {
     let wait = Wait(
       segment: segment, goal: goal, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
-    let (replaced, needsThread) = withState { state -> (Wait??, Bool) in
+    let (replaced, needsThread) = state.withLock { state -> (Wait??, Bool) in
       guard state.waits[id] != nil else { return (.none, false) }
       let needsThread = !state.isRunning
       state.isRunning = true
@@ -94,7 +92,7 @@ final class TableWatcher: Sendable {
   }
 
   func end(_ id: UInt64) {
-    let wait = withState { state -> Wait? in
+    let wait = state.withLock { state -> Wait? in
       guard let wait = state.waits[id] ?? nil else { return nil }
       state.waits.updateValue(nil, forKey: id)
       return wait
@@ -134,7 +132,7 @@ final class TableWatcher: Sendable {
   /// - Returns: whether `own` was waiting still; if not, it has been woken.
   private func endWaits(but own: UInt64) -> Bool {
     // They go out of the lock: each holds a segment.
-    let waits = withState { state in
+    let waits = state.withLock { state in
       state.isRunning = false
       let waits = state.waits
       for id in waits.keys { state.waits.updateValue(nil, forKey: id) }
@@ -187,7 +185,7 @@ final class TableWatcher: Sendable {
     // Dropped after the lock: a watch that ended meanwhile leaves its last reference to the segment here.
     var tables: [ObjectIdentifier: SeenWords] = [:]
     defer { withExtendedLifetime(tables) {} }
-    return withState { state in
+    return state.withLock { state in
       if state.waits.isEmpty {
         state.isRunning = false
         return .end

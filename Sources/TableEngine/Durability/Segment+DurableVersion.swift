@@ -61,6 +61,8 @@ extension Segment {
   public func waitUntilDurable(_ version: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) {
     try checkOfThisProcess()
     if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
+    // In the rcu variant the keeper reads beside whatever this thread is in.
+    if participant == nil, variant == .rwlock, try !isDurable(version) { try checkOutsideParticipantsSections() }
     let event = durableEvent
     let start = HostClock.monotonicNanoseconds
     var now = start
@@ -68,8 +70,6 @@ extension Segment {
       // Before the look: the sleep ends at once if the store has got on meanwhile.
       let reached = durable
       if try isDurable(version) { return }
-      // The keeper, too, waits for a barrier of the rwlock variant, and for one that waits for a read section.
-      if participant == nil, variant == .rwlock { try checkOutsideParticipantsSections() }
       if now &- start >= timeoutNanoseconds { throw .notDurable(.late(durable: reached)) }
       try checkLinked(now: now)
       _ = event.wait(

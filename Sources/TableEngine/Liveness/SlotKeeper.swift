@@ -25,6 +25,8 @@ final class SlotKeeper: Sendable {
   private static let all = Mutex<[SlotKeeper]>([])
 
   /// The thread is one a process, and another in each that is forked from it. What a parent had asked for concerns the parent's slots.
+  ///
+  /// Nobody drops a request with it locked: the end of an attachment takes ForkLock itself.
   private let state = ProcessState(State()) { _ in State() }
   private let wakeUp = Semaphore()
 
@@ -35,7 +37,7 @@ final class SlotKeeper: Sendable {
     do throws(EngineError) {
       return KeptSlot(index: try keeper.claim(attachment, purpose), attachment: attachment, keeper: keeper)
     } catch {
-      keeper.withState { $0.slotCount -= 1 }
+      keeper.state.withLock { $0.slotCount -= 1 }
       throw error
     }
   }
@@ -52,7 +54,7 @@ final class SlotKeeper: Sendable {
   }
 
   private func countOneMore() -> Bool {
-    withState { state in
+    state.withLock { state in
       guard state.slotCount < Slots.mostOfThread else { return false }
       state.slotCount += 1
       return true
@@ -76,7 +78,7 @@ final class SlotKeeper: Sendable {
 
   /// A request stands in line before any thread starts the keeper's: one that fails to start it tells all that stand there.
   private func submit(_ request: Request) {
-    let needsThread = withState { state in
+    let needsThread = state.withLock { state in
       state.requests.append(request)
       defer { state.hasThread = true }
       return !state.hasThread
@@ -94,7 +96,7 @@ final class SlotKeeper: Sendable {
       }
     } catch {
       // The next request tries again.
-      let abandoned = withState { state in
+      let abandoned = state.withLock { state in
         defer { (state.requests, state.hasThread) = ([], false) }
         return state.requests
       }
@@ -102,13 +104,10 @@ final class SlotKeeper: Sendable {
     }
   }
 
-  /// `body` must drop no request: the end of an attachment takes ForkLock itself.
-  private func withState<R: Sendable>(_ body: (inout State) -> R) -> R { state.withLock(body) }
-
   private func run() {
     while true {
       wakeUp.wait()
-      let request = withState { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
+      let request = state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
       switch request {
       case .claim(let attachment, let purpose, let answer):
         do throws(EngineError) {
@@ -118,7 +117,7 @@ final class SlotKeeper: Sendable {
         }
       case .release(let attachment, let index):
         attachment.slots.release(index)
-        withState { $0.slotCount -= 1 }
+        state.withLock { $0.slotCount -= 1 }
       case nil:
         break
       }

@@ -28,7 +28,8 @@ extension Segment {
     guard !participantsHere.contains(where: \.isOwnedByThisThread) else { throw .wouldDeadlock(outer: "barrier") }
   }
 
-  /// Before an observer waits for a commit, or for the disk, which a commit comes before. None comes during a barrier of this thread, nor, in the rwlock variant, during one of its read sections.
+  /// Before an observer waits for a commit, or for the disk. No writer commits during a barrier of this thread, nor, in the rwlock
+  /// variant, during one of its read sections; and there the store's keeper waits for such a writer.
   func checkOutsideParticipantsSections() throws(EngineError) {
     try checkOutsideParticipantsBarrier()
     guard variant != .rwlock || !participantsHere.contains(where: { $0.threadSection == .read }) else {

@@ -65,16 +65,15 @@ extension Segment {
   }
 
   /// Is the calling thread in a barrier of the whole table?
-  public var isInWholeBarrier: Bool {
-    guard let record = unsafe shm_thread_quick_find(id) else { return false }
-    return unsafe record.pointee.inBarrier == BarrierMark.wholeTable.rawValue
-  }
+  public var isInWholeBarrier: Bool { barrierMark == BarrierMark.wholeTable.rawValue }
 
   /// Does the calling thread own W, in a barrier of the whole table or of a part of it?
-  var isOwnedByThisThread: Bool {
-    guard let record = unsafe shm_thread_quick_find(id) else { return false }
-    let mark = unsafe record.pointee.inBarrier
-    return mark == BarrierMark.wholeTable.rawValue || mark == BarrierMark.part.rawValue
+  var isOwnedByThisThread: Bool { isInWholeBarrier || barrierMark == BarrierMark.part.rawValue }
+
+  /// What kind of barrier the calling thread is in: a ``BarrierMark``.
+  private var barrierMark: UInt32 {
+    guard let record = unsafe shm_thread_quick_find(id) else { return BarrierMark.outside.rawValue }
+    return unsafe record.pointee.inBarrier
   }
 
   /// The number of the calling thread's slot. 0 also for a thread that has none: one that has not used the table yet, or an observer's.

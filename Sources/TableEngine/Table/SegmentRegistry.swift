@@ -50,6 +50,10 @@ final class SegmentRegistry: Sendable {
   }
 
   /// In a child made by fork none of the threads that held slots is there, and its own thread holds no mutex of its parent's.
+  ///
+  /// Nobody drops, with it locked, a reference that may be the last one to a segment or an attachment: their ends take its locks
+  /// themselves, so the thread would wait for itself and every fork of the process for that thread (G11). What is loaded from a weak reference is
+  /// therefore returned.
   private let state = ProcessState(State()) { State(lastID: $0.lastID) }
   private let endCount = Atomic<UInt64>(0)
 
@@ -59,14 +63,9 @@ final class SegmentRegistry: Sendable {
   /// forgotten.
   var ends: UInt64 { endCount.load(ordering: .acquiring) }
 
-  /// Runs `body` with both locks held. It must not drop a reference that may be the last one to a segment or an attachment:
-  /// their ends take these locks themselves, so the thread would wait for itself and every fork of the process for that
-  /// thread (G11). What `body` loads from a weak reference it therefore returns.
-  private func withState<R>(_ body: (inout State) -> R) -> R { state.withLock(body) }
-
   /// A number for a segment without a control object.
   func newID() -> UInt64 {
-    withState { state in
+    state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
@@ -78,7 +77,7 @@ final class SegmentRegistry: Sendable {
   func attach(_ object: SharedObject, byteCount: Int) throws(SystemError) -> ControlAttachment {
     let status = try object.status()
     let key = ObjectKey(status)
-    let result = withState { state -> Result<ControlAttachment, SystemError> in
+    let result = state.withLock { state -> Result<ControlAttachment, SystemError> in
       // In two steps: of a missing entry the compiler would load the weak reference by a null pointer.
       if let entry = state.attachments[key], let known = entry.attachment { return .success(known) }
       return Result { () throws(SystemError) in
@@ -95,7 +94,7 @@ final class SegmentRegistry: Sendable {
   /// Forgets an attachment at its end, unless the object has got another one since.
   func forgetAttachment(_ identity: ObjectIdentifier, of status: SharedObject.Status) {
     let key = ObjectKey(status)
-    withState { state in
+    state.withLock { state in
       guard let entry = state.attachments[key], entry.identity == identity else { return }
       state.attachments.removeValue(forKey: key)
     }
@@ -105,16 +104,16 @@ final class SegmentRegistry: Sendable {
 
   /// Holds the attachment in the name of a thread that has taken a slot in it.
   func hold(_ attachment: ControlAttachment) {
-    withState { $0.held[attachment.id, default: Held(attachment: attachment, threads: 0)].threads += 1 }
+    state.withLock { $0.held[attachment.id, default: Held(attachment: attachment, threads: 0)].threads += 1 }
   }
 
   /// The attachment with this number, if a thread holds a slot in it.
-  func heldByThreads(_ id: UInt64) -> ControlAttachment? { withState { $0.held[id]?.attachment } }
+  func heldByThreads(_ id: UInt64) -> ControlAttachment? { state.withLock { $0.held[id]?.attachment } }
 
   /// A thread has given its slot back.
   func release(_ id: UInt64) {
     // Dropped after the locks.
-    let last = withState { state -> Held? in
+    let last = state.withLock { state -> Held? in
       state.held[id]!.threads -= 1
       return state.held[id]!.threads == 0 ? state.held.removeValue(forKey: id) : nil
     }
@@ -127,7 +126,7 @@ final class SegmentRegistry: Sendable {
   func segment(
     over attachment: ControlAttachment, _ make: () throws(SystemError) -> Segment
   ) throws(SystemError) -> Segment {
-    let result = withState { state -> Result<Segment, SystemError> in
+    let result = state.withLock { state -> Result<Segment, SystemError> in
       if let entry = state.segments[attachment.id], let living = entry.segment { return .success(living) }
       return Result { () throws(SystemError) in
         let segment = try make()
@@ -139,14 +138,14 @@ final class SegmentRegistry: Sendable {
   }
 
   /// Those of participants that have not ended.
-  var segments: [Segment] { withState { $0.segments.values.compactMap { $0.segment } } }
+  var segments: [Segment] { state.withLock { $0.segments.values.compactMap { $0.segment } } }
 
   /// Whether there is a segment over the attachment with this number that has not been forgotten.
-  func isOpen(_ attachment: UInt64) -> Bool { withState { $0.segments[attachment] != nil } }
+  func isOpen(_ attachment: UInt64) -> Bool { state.withLock { $0.segments[attachment] != nil } }
 
   /// Forgets a segment at its end, unless the attachment has got another one since.
   func forget(_ identity: ObjectIdentifier, over attachment: UInt64) {
-    withState { state in
+    state.withLock { state in
       guard let entry = state.segments[attachment], entry.identity == identity else { return }
       state.segments.removeValue(forKey: attachment)
       // PAIR segment-ends. Other end: SegmentRegistry.ends. After the removal: who sees the new count finds no entry.

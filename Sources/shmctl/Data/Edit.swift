@@ -8,8 +8,8 @@ struct Edit: TableCommand {
     commandName: "edit", abstract: "Change a value in an editor.",
     discussion: """
       Opens it in $VISUAL, else $EDITOR, else vi, and stores what was saved if the value in the table is still the one that \
-      was opened; else, and if what was saved is not of its type or the editor failed after that, it says where the text is kept. Type and time to live stay. \
-      A key that is not there begins empty. No barrier is held meanwhile.
+      was opened; else, and if what was saved is not of its type or the editor failed after that, it says where the text is kept. \
+      Type and time to live stay. A key that is not there begins empty. No barrier is held meanwhile.
       """)
 
   @OptionGroup var options: CommonOptions

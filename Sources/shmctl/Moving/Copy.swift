@@ -55,7 +55,7 @@ struct Copy: ParsableCommand {
     if !isMade, !force { mixed = MixedCollections(with: target, load.rule, advice: "or give --force") }
     do {
       try RecordCopy.run(from: source, prefix: prefix?.bytes ?? [], to: &load, mixed, quiet: options.quiet)
-      if isMade, goesBack(source), !source.isObserver {
+      if isMade, goesBack(source) {
         try target.administration.setRights(source.administration.rights())
       }
     } catch {
@@ -67,15 +67,16 @@ struct Copy: ParsableCommand {
     try LoadReport(load).report(options, target)
   }
 
-  /// Is the source what a killed `resize` has left of the target?
-  private func goesBack(_ source: Table) -> Bool { ResizeCopy.parts(of: source.name)?.table == target.text }
+  /// Does the target get its rights and options back from the source, which a killed `resize` has left of it? An observer cannot see them.
+  private func goesBack(_ source: Table) -> Bool {
+    !source.isObserver && ResizeCopy.parts(of: source.name)?.table == target.text
+  }
 
   /// The table to copy into, and whether it was made for that.
   private func openTarget(like source: Table) throws -> (Table, isMade: Bool) {
     var wanted = Table.Options(variant: source.variant, capacityBytes: source.capacityBytes)
-    // An observer cannot see them: it makes the target as any other.
-    if goesBack(source), !source.isObserver { wanted = try ResizeCopy.options(for: source) }
-    // Nobody else takes a part of it for the whole.
+    if goesBack(source) { wanted = try ResizeCopy.options(for: source) }
+    // Until it is whole, no other user opens it and takes a part for the whole.
     (wanted.mode, wanted.owner, wanted.group) = (0o600, nil, nil)
     if let variant { wanted.variant = variant }
     if let capacity { wanted.setCapacity(capacity) }
