@@ -9,126 +9,119 @@ import Testing
 @Suite struct LostNameTests {
   /// The only whole copy is in the daemon's memory then: a reload must not let go of it, or an older store would come back.
   @Test func aReloadKeepsWhatIsNotStoredWhileSomethingElseHasTheName() async throws {
-    let fixture = try DaemonFixture()
-    let (name, files) = try fixture.storeFiles()
-    defer { files.remove() }
-    let log = RecordedLog()
-    let keeper = TableKeeper(log: log.logger)
-    let configuration = files.configuration
-    try await storeOnce(name, keeper, configuration)
-    files.hide()
-    takeName(name)
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    scene.files.hide()
+    takeName(scene.name)
 
-    for _ in 0..<2 { try await keeper.apply(configuration) }
-    let kept = log.lines.filter { $0.hasPrefix("table kept in memory until it is stored problem=") }
-    #expect(kept.count == 1, "\(log.lines)")
-    let isTold = await comesTrue { await keeper.report.troubles.contains { $0.hasPrefix("'\(name)' is not stored: ") } }
+    for _ in 0..<2 { try await scene.keeper.apply(scene.configuration) }
+    let kept = scene.log.lines.filter { $0.hasPrefix("table kept in memory until it is stored problem=") }
+    #expect(kept.count == 1, "\(scene.log.lines)")
+    let isTold = await comesTrue {
+      await scene.keeper.report.troubles.contains { $0.hasPrefix("'\(scene.name)' is not stored: ") }
+    }
     #expect(isTold)
 
     // The disk is in order again: the older store lies there.
-    files.mend()
-    rmdir("/dev/shm/shmtable.\(name).ctl")
+    scene.files.mend()
+    rmdir("/dev/shm/shmtable.\(scene.name).ctl")
     let isBack = await comesTrue {
-      await keeper.lookAfterTables {}
-      return log.lines.contains { $0.hasPrefix("table restored from its store") }
+      await scene.keeper.lookAfterTables {}
+      return scene.log.lines.contains { $0.hasPrefix("table restored from its store") }
     }
-    #expect(isBack, "\(log.lines)")
-    #expect(try Table.open(name).get("k", as: String.self) == "only in memory")
-    await keeper.stores.stop()
+    #expect(isBack, "\(scene.log.lines)")
+    #expect(try Table.open(scene.name).get("k", as: String.self) == "only in memory")
+    await scene.keeper.stores.stop()
   }
 
   /// The last sync succeeds, and no table can be made of the file all the same. The only whole copy is in the daemon's memory: it is written to
   /// another file, and the table comes back from that.
   @Test(arguments: [false, true])
   func aTableWhoseStoreHasADamagedRowIsNotThrownAway(isReloaded: Bool) async throws {
-    let fixture = try DaemonFixture()
-    let (name, files) = try fixture.storeFiles()
-    defer { files.remove() }
-    let log = RecordedLog()
-    let keeper = TableKeeper(log: log.logger)
-    let configuration = files.configuration
-    try await storeOnce(name, keeper, configuration)
-    #expect(try files.change("another value", to: "a n other value") > 0)
-    removeObjects(ofTable: name)
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    #expect(try scene.files.change("another value", to: "a n other value") > 0)
+    removeObjects(ofTable: scene.name)
 
-    await keeper.lookAfterTables {}
-    #expect(!log.lines.contains { $0.hasPrefix("table restored") }, "\(log.lines)")
-    #expect(log.lines.contains { $0.hasPrefix("table in trouble") && $0.contains("do not stop shmd") }, "\(log.lines)")
-    if isReloaded { try await keeper.apply(configuration) }
-    await keeper.lookAfterTables {}
-    #expect(log.lines.contains { $0.hasPrefix("table restored") }, "\(log.lines)")
-    let back = try Table.open(name)
+    await scene.keeper.lookAfterTables {}
+    #expect(!scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
+    #expect(
+      scene.log.lines.contains { $0.hasPrefix("table in trouble") && $0.contains("do not stop shmd") },
+      "\(scene.log.lines)")
+    if isReloaded { try await scene.keeper.apply(scene.configuration) }
+    await scene.keeper.lookAfterTables {}
+    #expect(scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
+    let back = try Table.open(scene.name)
     #expect(try back.get("k", as: String.self) == "only in memory")
     #expect(try back.get("l", as: String.self) == "another value")
-    #expect(await keeper.report.troubles == [])
-    await keeper.stores.stop()
+    #expect(await scene.keeper.report.troubles == [])
+    await scene.keeper.stores.stop()
   }
 
   /// Each time the table is written and read whole: of a disk that spoils each file that is not asked in each round.
   @Test func aStoreThatIsDamagedAgainIsLookedAtAfterAPause() async throws {
-    let fixture = try DaemonFixture()
-    let (name, files) = try fixture.storeFiles()
-    defer { files.remove() }
-    let log = RecordedLog()
-    let keeper = TableKeeper(log: log.logger)
-    let configuration = files.configuration
-    try await storeOnce(name, keeper, configuration)
+    let scene = try await Scene()
+    defer { scene.files.remove() }
     for generation in 1...2 {
-      let isWritten = await comesTrue { log.lines.filter { $0.hasPrefix("store written anew") }.count == generation }
+      let isWritten = await comesTrue {
+        scene.log.lines.filter { $0.hasPrefix("store written anew") }.count == generation
+      }
       try #require(isWritten)
-      #expect(try files.change("another value", to: "a n other value", generation) > 0)
-      removeObjects(ofTable: name)
-      await keeper.lookAfterTables {}
+      #expect(try scene.files.change("another value", to: "a n other value", generation) > 0)
+      removeObjects(ofTable: scene.name)
+      await scene.keeper.lookAfterTables {}
     }
-    let isWritten = await comesTrue { log.lines.filter { $0.hasPrefix("store written anew") }.count == 3 }
+    let isWritten = await comesTrue { scene.log.lines.filter { $0.hasPrefix("store written anew") }.count == 3 }
     #expect(isWritten)
-    await keeper.lookAfterTables {}
-    #expect(!log.lines.contains { $0.hasPrefix("table restored") }, "\(log.lines)")
-    try await keeper.apply(configuration)
-    #expect(log.lines.contains { $0.hasPrefix("table restored") }, "\(log.lines)")
-    #expect(try Table.open(name).get("l", as: String.self) == "another value")
-    await keeper.stores.stop()
+    await scene.keeper.lookAfterTables {}
+    #expect(!scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
+    try await scene.keeper.apply(scene.configuration)
+    #expect(scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
+    #expect(try Table.open(scene.name).get("l", as: String.self) == "another value")
+    await scene.keeper.stores.stop()
   }
 
   @Test func whatIsLostWithATableThatIsLetGoIsSaid() async throws {
-    let fixture = try DaemonFixture()
-    let (name, files) = try fixture.storeFiles()
-    defer { files.remove() }
-    let log = RecordedLog()
-    let keeper = TableKeeper(log: log.logger)
-    var configuration = files.configuration
-    try await storeOnce(name, keeper, configuration)
-    files.hide()
-    takeName(name)
-    configuration.tables = []
-    try await keeper.apply(configuration)
-    #expect(log.lines.contains { $0.hasPrefix("table that lost its name let go, what was not stored is lost ") })
-    #expect(await keeper.report.troubles == [])
-    files.mend()
+    var scene = try await Scene()
+    defer { scene.files.remove() }
+    scene.files.hide()
+    takeName(scene.name)
+    scene.configuration.tables = []
+    try await scene.keeper.apply(scene.configuration)
+    #expect(scene.log.lines.contains { $0.hasPrefix("table that lost its name let go, what was not stored is lost ") })
+    #expect(await scene.keeper.report.troubles == [])
+    scene.files.mend()
   }
 
-  /// Stores a key's first value, and not its second: that is not due in the test.
-  private func storeOnce(_ name: String, _ keeper: TableKeeper, _ configuration: Configuration) async throws {
-    let table = try Table.create(name, configuration.tables[0].options)
-    try await table.set("k", "stored")
-    try await table.set("l", "another value")
-    try await keeper.apply(configuration)
-    let isStored = await comesTrue { table.durableVersion >= table.version }
-    try #require(isStored)
-    try await table.set("k", "only in memory")
+  /// A daemon with a table of which a key's first value is stored, and not its second: that is not due in the test.
+  private struct Scene {
+    let fixture: DaemonFixture
+    let name: String
+    let files: StoreFiles
+    let log = RecordedLog()
+    let keeper: TableKeeper
+    var configuration: Configuration
+
+    init() async throws {
+      fixture = try DaemonFixture()
+      name = fixture.tableName()
+      files = StoreFiles(directory: fixture.directory + "/stores", table: name)
+      keeper = TableKeeper(log: log.logger)
+      configuration = files.configuration
+      let table = try Table.create(name, configuration.tables[0].options)
+      try await table.set("k", "stored")
+      try await table.set("l", "another value")
+      try await keeper.apply(configuration)
+      let isStored = await comesTrue { table.durableVersion >= table.version }
+      try #require(isStored)
+      try await table.set("k", "only in memory")
+    }
   }
 
   /// Somebody removes the table's objects, and puts something else under its name.
   private func takeName(_ name: String) {
     removeObjects(ofTable: name)
     #expect(mkdir("/dev/shm/shmtable.\(name).ctl", 0o700) == 0)
-  }
-}
-
-extension DaemonFixture {
-  fileprivate func storeFiles() throws -> (String, StoreFiles) {
-    let name = tableName()
-    return (name, StoreFiles(directory: directory + "/stores", table: name))
   }
 }
 

@@ -23,9 +23,7 @@ import Testing
         try follower.sync()
         #expect(follower.takeEvents() == [.newFile])
         #expect(table.durableVersion == table.version)
-        let before = try contents(table)
-        follower.close()
-        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        try expectAReboot(bringsBack: table, closing: follower, from: directory)
       }
     }
   }

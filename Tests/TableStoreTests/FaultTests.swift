@@ -150,9 +150,7 @@ enum Length {
           try table.set("after", 1)
           try follower.sync()
           #expect(table.durableVersion == table.version)
-          let before = try contents(table)
-          follower.close()
-          #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+          try expectAReboot(bringsBack: table, closing: follower, from: directory)
         }
       }
     }

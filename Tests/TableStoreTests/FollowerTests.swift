@@ -26,9 +26,7 @@ import Testing
         try table.set("after", 1)
         try follower.sync()
         #expect(follower.takeEvents() == [])
-        let before = try contents(table)
-        follower.close()
-        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        try expectAReboot(bringsBack: table, closing: follower, from: directory)
       }
     }
   }
@@ -49,9 +47,7 @@ import Testing
         }
         try follower.sync()
         #expect(follower.takeEvents() == [.compared])
-        let before = try contents(table)
-        follower.close()
-        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        try expectAReboot(bringsBack: table, closing: follower, from: directory)
       }
     }
   }
@@ -68,9 +64,7 @@ import Testing
         let second = try Follower(table, in: directory)
         try second.sync()
         #expect(second.takeEvents() == [])
-        let before = try contents(table)
-        second.close()
-        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        try expectAReboot(bringsBack: table, closing: second, from: directory)
       }
     }
   }
@@ -114,9 +108,7 @@ import Testing
         try follower.sync()
         #expect(follower.takeEvents() == [.newFile, .newFile])
         #expect(table.durableVersion == table.version)
-        let before = try contents(table)
-        follower.close()
-        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        try expectAReboot(bringsBack: table, closing: follower, from: directory)
       }
     }
   }
@@ -151,9 +143,7 @@ import Testing
         }
         #expect(second.takeEvents() == (isOfTheSameKeeper ? [.newFile] : []) + [.compared, .compared])
         #expect(table.durableVersion == table.version)
-        let before = try contents(table)
-        second.close()
-        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        try expectAReboot(bringsBack: table, closing: second, from: directory)
       }
     }
   }

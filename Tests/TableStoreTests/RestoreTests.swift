@@ -323,22 +323,33 @@ import Testing
     }
   }
 
+  /// Stores a table and restores it.
+  /// - Parameter isWhole: whether the table that has come back holds what it should.
+  /// - Returns: how often the restore has asked whether it goes on.
+  private func signsOfLife(
+    restoring table: Table, _ options: Table.Options, in directory: StoreDirectory, isWhole: (Table) -> Bool,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Int {
+    let follower = try Follower(table, in: directory)
+    try follower.sync()
+    follower.close()
+    removeObjects(ofTable: table.name)
+    var beats = 0
+    let back = try Table.restore(table.name, options, from: directory) {
+      beats += 1
+      return true
+    }
+    #expect(back.map(isWhole) == true, sourceLocation: sourceLocation)
+    return beats
+  }
+
   /// The watchdog waits for signs of life by time, and a row of a megabyte takes as long as thousands of short ones.
   @Test func longRowsGiveSignsOfLifeToo() throws {
     try withTableName { name in
       try withDirectory { directory in
         let table = try Table.create(name, .init(capacityBytes: 128 << 20))
         for index in 0..<40 { try table.set("\(index)", [UInt8](repeating: 1, count: 1 << 20)) }
-        let follower = try Follower(table, in: directory)
-        try follower.sync()
-        follower.close()
-        removeObjects(ofTable: name)
-        var beats = 0
-        let back = try Table.restore(name, .init(capacityBytes: 128 << 20), from: directory) {
-          beats += 1
-          return true
-        }
-        #expect(back?.count == 40)
+        let beats = try signsOfLife(restoring: table, .init(capacityBytes: 128 << 20), in: directory) { $0.count == 40 }
         #expect(beats >= 4)
       }
     }
@@ -353,16 +364,7 @@ import Testing
         for begin in stride(from: 0, to: 10_000, by: 1000) {
           try table.barrier { tx in for index in begin..<(begin + 1000) { try tx.set("\(index)", 1, expires: past) } }
         }
-        let follower = try Follower(table, in: directory)
-        try follower.sync()
-        follower.close()
-        removeObjects(ofTable: name)
-        var beats = 0
-        let back = try Table.restore(name, .init(capacityBytes: 16 << 20), from: directory) {
-          beats += 1
-          return true
-        }
-        #expect(back?.count == 0)
+        let beats = try signsOfLife(restoring: table, .init(capacityBytes: 16 << 20), in: directory) { $0.count == 0 }
         // Two for the rows that are read, and two for those that are written.
         #expect(beats == 4)
       }

@@ -4,6 +4,7 @@ import SharedTable
 import TableEngine
 import TableStore
 import TestSupport
+import Testing
 
 /// A directory of a test's own, for stores; it goes with the test.
 func withDirectory<R>(_ body: (StoreDirectory) throws -> R) throws -> R {
@@ -64,6 +65,17 @@ func rebooted(
 ) throws -> Table? {
   removeObjects(ofTable: name)
   return try Table.restore(name, options, from: directory)
+}
+
+/// Closes the store of a table, and expects that after a reboot it brings back what the table holds now.
+func expectAReboot(
+  bringsBack table: Table, closing follower: Follower, from directory: StoreDirectory,
+  sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  let before = try contents(table)
+  follower.close()
+  let back = try #require(try rebooted(table.name, from: directory), sourceLocation: sourceLocation)
+  #expect(try contents(back) == before, sourceLocation: sourceLocation)
 }
 
 /// One test at a time uses the faulty disk: its plan is the process's.
