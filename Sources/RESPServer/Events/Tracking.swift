@@ -2,7 +2,7 @@
 struct Tracking: Sendable, Equatable {
   /// The empty one: all keys.
   var prefixes: [[UInt8]] = []
-  /// Who is told; nil: the client itself.
+  /// The client that the server tells of changes in this one's place; nil: it tells this client.
   var redirect: Int?
 
   /// One client names no more than so many, of so many bytes: each is compared with each other one, and with every key that changes.

@@ -24,7 +24,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let core: CacheCore
   /// How long elements live unless their write says otherwise; nil = for ever.
   public let timeToLive: Duration?
-  /// Tells the errors of writes that no caller waits for.
+  /// Where the cache's queue reports the errors of writes that no caller waits for.
   private let failures: FailureReport
 
   /// Names a cache; reads and writes nothing yet.
@@ -32,8 +32,8 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
-  ///   - errorHandler: the cache calls it, on a thread of Dispatch's, with the error of a write that no caller waits for. By
-  ///     default it writes a line to standard error, as a ``BarrierQueue`` does.
+  ///   - errorHandler: the library calls it, on a thread of Dispatch's, with the error of a write that no caller waits for. By
+  ///     default the library writes a line to standard error, as a ``BarrierQueue`` does.
   ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(

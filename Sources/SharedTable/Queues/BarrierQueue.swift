@@ -53,7 +53,7 @@ public final class BarrierQueue: Sendable {
   @usableFromInline let runsAtOnce: Bool
   /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
   private let triesInPool: Bool
-  /// Tells the failures of asynchronous work that nobody can look at any more.
+  /// Where lanes, and the last handles of work, report failures that the program can no longer look at.
   let failures: FailureReport
   /// Changed by ``withOrder(_:)``. The exit handler holds it too: it asks also a queue whose end has begun.
   let order: Locked<SubmissionOrder>
@@ -73,9 +73,9 @@ public final class BarrierQueue: Sendable {
   ///   - label: two or more parts with dots between them, each of letters, digits, `_` and `-`; at most 200 bytes.
   ///   - limit: how much asynchronous work may wait, barriers that wait for readers counted too. With more, `async` throws `queueFull`
   ///     and the `await` forms suspend until there is room.
-  ///   - errorHandler: told of each failure of asynchronous work that nobody can look at any more: its ``WorkItem`` was dropped unasked. It
-  ///     is called on a thread of Dispatch's, for one failure after the other, and may block and use the queue. By default it writes a line to standard error; of equal ones in a row only
-  ///     the first, the tenth, the hundredth and so on.
+  ///   - errorHandler: the library calls it with each failure of asynchronous work whose ``WorkItem`` the program has dropped unasked, on a
+  ///     thread of Dispatch's, with one failure after the other; it may block and use the queue. By default the library writes a line to standard
+  ///     error; of equal ones in a row only the first, the tenth, the hundredth and so on.
   ///   - table: where it lies.
   /// - Throws: `invalid` for a label or limit that cannot be.
   public convenience init(

@@ -2,16 +2,18 @@ import Dispatch
 import Glibc
 import SharedMemory
 
-/// Failures that nobody looks at, which would otherwise pass unseen: told to the program's handler, or else in lines on standard error.
+/// Tells the failures of asynchronous work whose results the program has let go unread: calls the program's handler, or else writes lines on standard
+/// error. Nobody else would see them.
 ///
-/// A handler is told one after the other on a thread of Dispatch's, never on a lane. It may wait for other work of its queue: on a lane it could
-/// wait for what that lane is to do next. Lines are written by the thread on which the work failed, which runs no code of the program's for that.
+/// A thread of Dispatch's calls the handler with one failure after the other; a lane never does. The handler may wait for other work of its queue:
+/// on a lane it could wait for what that lane is to do next. The thread on which the work failed writes the lines: for that it runs no code of
+/// the program's.
 ///
-/// Lines are written of equal failures in a row only for the first, the tenth, the hundredth and so on: what fails thousands of times for one
-/// reason must not bury it. Those that differ in numbers alone, such as the time for which another process has held a key, are equal.
+/// Of equal failures in a row it writes only the first, the tenth, the hundredth and so on: thousands of lines of one reason would bury all
+/// others. Those that differ in numbers alone, such as the time for which another process has held a key, are equal.
 final class FailureReport: Sendable {
   private struct State {
-    /// How many failures the handler has not been told.
+    /// How many failures wait for the handler.
     var untold = 0
     /// Made with the first failure: most queues have none.
     var teller: DispatchQueue?

@@ -5,8 +5,8 @@ import SharedMemory
 ///
 /// The lock ends with the process, however it ends, so a file that a killed daemon left behind stops nobody. The file
 /// itself stays: removing it would let two daemons lock two files of one name. Its text is the holder's pid, and how many reloads it
-/// has ended and begun, for people and for `--reload`. Only its owner may open it: whoever can open it can lock it, and would keep the daemon
-/// from starting.
+/// has ended and begun, for people and for `--reload`. Only its owner may open it: any user who could open it could lock it, and so
+/// keep the daemon from starting.
 public final class InstanceLock: Sendable {
   /// Why there is no lock.
   enum Failure: Error {
@@ -53,7 +53,7 @@ public final class InstanceLock: Sendable {
   }
 
   /// What the file in a directory says, whether its writer lives or not; nil if there is none, or none that can be opened.
-  /// - Throws: EACCES for a user who is not its owner.
+  /// - Throws: EACCES if the calling user is neither the file's owner nor root.
   static func state(in directory: String) throws(SystemError) -> State? {
     let descriptor = unsafe open(path(in: directory), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
