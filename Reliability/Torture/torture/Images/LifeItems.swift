@@ -61,28 +61,43 @@ private func tryLife(
 
 private enum Maker {
   static let contents = [Array("key".utf8): Array("value".utf8)]
+
+  static func table(_ name: String, _ options: Table.Options) throws -> Table {
+    let table = try Table.create(name, options)
+    for (key, value) in contents { try table.set(key, value) }
+    return table
+  }
+
+  /// What was stored last lies behind the value that fills the first units.
+  static func tableOfSeveralUnits(_ name: String, _ options: Table.Options) throws -> Table {
+    var larger = options
+    larger.capacityBytes *= 4
+    let table = try Table.create(name, larger)
+    try table.set(regrownFiller, [UInt8](repeating: 1, count: 2 * Geometry.unitBytes))
+    for (key, value) in contents { try table.set(key, value) }
+    return table
+  }
 }
 
 /// The worker: `image-maker create|repair|repair-units|drop VARIANT TABLE`, between markers.
 let serveImageMaker: @Sendable ([String]) throws -> Void = { arguments in
   let variant: Table.Variant = arguments[1] == "rcu" ? .rcu : .rwlock
+  let name = arguments[2]
   let act: () throws -> Void
-  if arguments[0] == "create" {
-    act = { _ = try Table.create(arguments[2], Scene.options(variant)) }
-  } else {
-    var options = Scene.options(variant)
-    if arguments[0] == "repair-units" { options.capacityBytes *= 4 }
-    let table = try Table.create(arguments[2], options)
-    if arguments[0] == "repair-units" {
-      try table.set(regrownFiller, [UInt8](repeating: 1, count: 2 * Geometry.unitBytes))
-    }
-    for (key, value) in Maker.contents { try table.set(key, value) }
-    switch arguments[0] {
-    case "repair": try damage(table)
-    case "repair-units": try loseUnits(of: table)
-    default: break
-    }
-    act = { if arguments[0] == "drop" { try Table.drop(arguments[2]) } else { _ = try table.repair() } }
+  switch arguments[0] {
+  case "create": act = { _ = try Table.create(name, Scene.options(variant)) }
+  case "drop":
+    // The one who drops the table has no handle on it.
+    _ = try Maker.table(name, Scene.options(variant))
+    act = { try Table.drop(name) }
+  case "repair":
+    let table = try Maker.table(name, Scene.options(variant))
+    try damage(table)
+    act = { _ = try table.repair() }
+  default:
+    let table = try Maker.tableOfSeveralUnits(name, Scene.options(variant))
+    try loseUnits(of: table)
+    act = { _ = try table.repair() }
   }
   ct_mark(Marker.begin, 0)
   try act()

@@ -151,7 +151,8 @@ final class StoreTrace {
     areas = []
     for line in ProcessFile.lines(of: "/proc/\(tracee.pid)/maps") {
       let fields = line.split(separator: " ")
-      guard fields.count == 6, let object = object(at: fields[5]) else { continue }
+      // A seventh field says that the object has been deleted: the tracee may still store to it.
+      guard fields.count >= 6, let object = object(at: fields[5]) else { continue }
       let ends = fields[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
       guard ends.count == 2, fields[1].hasSuffix("s") else { continue }
       areas.append(Area(range: ends[0]..<ends[1], object: object, offset: Int(fields[2], radix: 16) ?? 0))
