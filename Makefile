@@ -154,7 +154,7 @@ torture-brief: ## a minute of what `make torture` does, for `make test`
 # Of each chapter about half: most items in one of both variants, and not those that torture-brief has.
 BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu images.put-rcu images.overwrite-rwlock \
   images.delete-rcu images.barrier-rwlock images.gc-rcu images.free-rcu images.split-rwlock images.node-rcu images.link-rwlock \
-  images.growth-rcu images.compaction-rcu images.merge-rcu images.dissolve-rcu images.shrink-rcu images.recycle-rcu images.recycleAborted-rcu \
+  images.growth-rcu images.compaction-rcu images.slack-rcu images.merge-rcu images.dissolve-rcu images.shrink-rcu images.recycle-rcu images.recycleAborted-rcu \
   images.deleteRecycling-rcu images.rings-rcu images.expiry-rwlock images.rollback-rcu \
   images.arrayInsertFront-rcu images.arrayInsertMiddle-rwlock images.arrayRemove-rcu images.arrayRemoveFirst-rwlock images.arrayAppend-rcu \
   images.arrayAppendFull-rwlock images.dictionarySet-rcu images.dictionaryOverwrite-rwlock images.dictionaryRemove-rcu \

@@ -147,6 +147,8 @@ struct shm_log_record {
  * for `prev`. Aligned to 16 bytes.
  *
  *   0 version   8 prev   16 lengths, flags, type   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
+ *
+ * Its lengths say how large its block is. One with slack is the exception: the next aligned word behind its value says it.
  */
 struct shm_entry {
   uint64_t version;
@@ -283,7 +285,7 @@ struct shm_writer_area {
   uint64_t garbage_bytes;
   uint64_t retained_rescan_end; /* under W: records of *retained* before this are to be looked at again */
 
-  /* Under W: 1 + the size code of a block that was not found: the next barrier makes room first */
+  /* Under W: 1 + the size code of a block that was not found, and SHM_ROOM_...: the next barrier makes room first */
   uint64_t room_wanted;
   /* Under W: no reader, now or later, comes to a version that was superseded by this one or before. Only grows, but for
    * a repair */

@@ -37,7 +37,8 @@
   C(SHM_BLOCK_CODE_BITS, 24)                                                                                           \
   C(SHM_RUN_CODE, 64)                                                                                                  \
   /* The last superframes of the last unit: for tombstones alone. */                                                   \
-  C(SHM_RESERVED_SUPERFRAMES, 5)
+  C(SHM_RESERVED_SUPERFRAMES, 5)                                                                                       \
+  C(SHM_ROOM_REPLACEMENT_BIT, 63) /* of room_wanted: the reserve had no block for what was to replace a value */
 
 /* The block sizes of slabs: each the largest multiple of 16 of which k fit into a slab. */
 #define SHM_SIZE_CLASSES(S)                                                                                            \
@@ -71,6 +72,7 @@
   C(SHM_ENTRY_EXPIRY, 2)          /* 8 bytes behind the header: nanoseconds since 1970 */                              \
   C(SHM_ENTRY_ALIGNMENT_SHIFT, 2) /* three bits: the base-2 logarithm of what the value is aligned to */               \
   C(SHM_ENTRY_FINGERPRINT, 32)    /* 8 bytes behind the header, and behind the expiry */                               \
+  C(SHM_ENTRY_SLACK, 64)          /* its block is larger than it needs: behind the value lies the block's size code */ \
   C(SHM_KEY_BYTES_AT_MOST, 65536)
 
 /* What a change log's record is about. */

@@ -6,27 +6,6 @@ import Testing
 
 /// Removals from collections in a table that has no room.
 @Suite struct FullTableTests {
-  /// Stores keys of its own, those with the longest values first, until the table takes none of any length.
-  private func fill(_ table: Table) {
-    var number = 0
-    for length in stride(from: 4000, through: 0, by: -16) {
-      let value = [UInt8](repeating: 1, count: length)
-      var failure: TableError?
-      while failure == nil {
-        failure = error { try table.set("filling \(number)", value) }
-        number += 1
-      }
-      #expect(failure?.code == .full)
-    }
-  }
-
-  /// Removes what ``fill(_:)`` has stored.
-  private func empty(_ table: Table) throws {
-    for key in try table.read({ view in try view.keys(prefix: "filling ") }) {
-      try table.barrier { tx in _ = try tx.remove(key) }
-    }
-  }
-
   /// The index has as many pages as it may have, so that the next removal joins two.
   @Test(arguments: Table.Variant.allCases)
   func aRemovalFromADictionaryNeedsNoRoomForAJoinedPage(_ variant: Table.Variant) throws {
@@ -43,12 +22,12 @@ import Testing
       while try !isNextToJoin() { try shared.removeValue(forKey: keys.removeLast()) }
       let pages = try state().pages
       #expect(pages > 20)
-      fill(table)
+      try fillInEverySize(table)
       for _ in 0..<3 { #expect(throws: Never.self) { try shared.removeValue(forKey: keys.removeLast()) } }
       #expect(try table.checkCollections() == [])
       #expect(Set(try shared.keys()) == Set(keys))
       // With room again, each removal gives up a page until there are no more than the listings need.
-      try empty(table)
+      try removeFilling(table)
       for _ in 0..<50 { try shared.removeValue(forKey: keys.removeLast()) }
       #expect(try !state().isSparse)
       #expect(try table.checkCollections() == [])
@@ -68,7 +47,7 @@ import Testing
       for _ in 0..<95 { try shared.remove(at: 64) }
       var model = Array(64..<128) + Array(223..<257)
       #expect(try shared.allElements() == model)
-      fill(table)
+      try fillInEverySize(table)
       while !model.isEmpty {
         let index = model.count / 3
         #expect(throws: Never.self) { try shared.remove(at: index) }
@@ -79,7 +58,7 @@ import Testing
     }
   }
 
-  /// Joins on several levels, at any place. A removal that finds no room even without them changes nothing.
+  /// Joins on several levels, at any place.
   @Test(arguments: Table.Variant.allCases)
   func aDeepArrayStaysWhole(_ variant: Table.Variant) throws {
     try withSmallTable(variant) { table throws in
@@ -87,22 +66,34 @@ import Testing
       let shared = try SharedArray<String>("a", in: table, limits: limits)
       var model = (0..<600).map { "element \($0)" }
       try shared.append(contentsOf: model)
-      fill(table)
+      try fillInEverySize(table)
       var random = SplitMix(seed: 4)
-      var refused = 0
       while !model.isEmpty {
-        if model.count == 100 { try empty(table) }
         let index = random.below(model.count)
-        switch code({ try shared.remove(at: index) }) {
-        case nil: model.remove(at: index)
-        case let code:
-          #expect(code == .full)
-          refused += 1
-          #expect(refused < 10_000, "\(model.count) elements are left")
-          if refused == 10_000 { return }
-        }
+        #expect(throws: Never.self) { try shared.remove(at: index) }
+        model.remove(at: index)
         if model.count % 50 == 0 {
           #expect(try shared.allElements() == model)
+          #expect(try table.checkCollections() == [])
+        }
+      }
+    }
+  }
+
+  /// Pages become smaller, each of another size than the next.
+  @Test(arguments: Table.Variant.allCases)
+  func everyElementOfADictionaryCanBeRemoved(_ variant: Table.Variant) throws {
+    try withSmallTable(variant) { table throws in
+      let shared = try SharedDictionary<String, Int>("d", in: table)
+      var keys = (10_000..<11_000).map { "\($0)" }
+      try shared.merge(keys.map { ($0, 1) })
+      try fillInEverySize(table)
+      var random = SplitMix(seed: 7)
+      keys.shuffle(using: &random)
+      while let key = keys.popLast() {
+        #expect(throws: Never.self) { try shared.removeValue(forKey: key) }
+        if keys.count % 100 == 0 {
+          #expect(Set(try shared.keys()) == Set(keys))
           #expect(try table.checkCollections() == [])
         }
       }

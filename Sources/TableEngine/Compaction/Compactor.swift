@@ -7,6 +7,8 @@ import CShims
 /// bounded by the size wanted and by the units looked at: a run longer than those is not made.
 struct Compactor {
   let state: WriterState
+  /// Whether all replacements are to leave their reserve, if need be for larger blocks than they need.
+  var emptiesReserve = false
 
   /// Units looked at in one call; the next call goes on behind them.
   private static let unitsPerCall = 256
@@ -21,7 +23,12 @@ struct Compactor {
 
   /// - Parameter code: the size code that no block was found for.
   /// - Returns: whether there is room now.
-  func makeRoom(for code: Int) -> Bool { makeRoom(for: code, in: units(from: &state.nextUnitToCompact)) }
+  func makeRoom(for code: Int) -> Bool {
+    let isRoom = makeRoom(for: code, in: units(from: &state.nextUnitToCompact))
+    // Last: what moves now has found no better place.
+    if emptiesReserve || !hasFreeSuperframe(reserve) { emptyReserveIntoLargerBlocks() }
+    return isRoom
+  }
 
   /// As ``makeRoom(for:)``, in the units before the last, for what is to be moved out of that.
   /// - Parameter end: the superframe behind the last in which room is of use.
@@ -58,13 +65,42 @@ struct Compactor {
     return vacancies.find(code: code) != nil
   }
 
-  /// Moves what replaced other values out of the reserve, to where those were.
+  /// What is reserved for values that replace others.
+  private var reserve: FrameWindow { FrameWindow(frames: state.allocator.framesForReplacements) }
+
+  private func hasFreeSuperframe(_ window: FrameWindow) -> Bool {
+    window.superframes.contains { superframe in
+      state.allocator.kind(superframe) == 0 && state.allocator.freeFrames(superframe) == Allocator.allFrames
+    }
+  }
+
+  /// Moves what replaced other values out of the reserve, to blocks of its size.
   private func emptyReserve(_ units: Range<Int>) {
-    let window = FrameWindow(frames: state.allocator.framesForReplacements)
-    var evacuation = Evacuation(state, window, units: units)
+    var evacuation = Evacuation(state, reserve, units: units)
     if evacuation.isDone { return }
     evacuation.moveAll()
     reclaim()
+  }
+
+  /// Moves what is left in the reserve to larger blocks than it needs, those that the replaced values had among them. Not while the reserve
+  /// suffices: it would take the larger blocks that have become free, of which a compaction can soon make a superframe for blocks of any size.
+  private func emptyReserveIntoLargerBlocks() {
+    if state.allocator.isFree(reserve) { return }
+    // The superframe with the least in it first: there may not be a place for everything, and one that is free serves blocks of any size.
+    for superframe in reserve.superframes.sorted(by: { usedPlaces($0) < usedPlaces($1) }) {
+      var evacuation = Evacuation(
+        state, FrameWindow(frames: FrameWindow.frames(ofSuperframe: superframe)), units: 0..<state.allocator.unitCount,
+        allowsSlack: true)
+      evacuation.moveAll()
+    }
+    reclaim()
+  }
+
+  /// Blocks of a slab or frames of runs that are in use.
+  private func usedPlaces(_ superframe: Int) -> Int {
+    let allocator = state.allocator
+    guard allocator.kind(superframe) == 0 else { return allocator.usedBlocks(superframe) }
+    return Geometry.framesPerSuperframe - allocator.freeFrames(superframe).nonzeroBitCount
   }
 
   /// Merges sparse sub-tables: index memory comes back, and so do the frames that they lie in.

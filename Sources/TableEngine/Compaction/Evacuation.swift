@@ -27,15 +27,20 @@ struct Evacuation {
   private(set) var missedCode: Int?
   /// A longer block stays: to move one is a single step.
   private let longestBlock: Int
+  /// Whether an entry may be moved to a larger block than it needs, if no other is free.
+  private let allowsSlack: Bool
 
   /// Moves that one transaction makes: bounds the room that it takes in the journal and in limbo.
   private static let batch = 256
 
   /// - Parameter longestBlock: of those that are moved, in bytes.
-  init(_ state: WriterState, _ window: FrameWindow, units: Range<Int>, longestBlock: Int = .max) {
+  init(
+    _ state: WriterState, _ window: FrameWindow, units: Range<Int>, longestBlock: Int = .max, allowsSlack: Bool = false
+  ) {
     self.state = state
     self.window = window
     self.longestBlock = longestBlock
+    self.allowsSlack = allowsSlack
     vacancies = Vacancies(
       state.allocator, units: units, avoiding: window.superframes,
       // To free a superframe at the price of another gains nothing.
@@ -107,7 +112,7 @@ struct Evacuation {
   /// Where the index names this block as a key's newest entry. The index decides: what lies in the block may be anything.
   private func location(ofEntry block: BlockRef) -> (Location, hash: UInt64)? {
     let meta = EntryMeta(raw: data.loadRelaxed(block.offset + Entry.meta))
-    guard SizeClasses.code(byteCount: meta.byteCount) == block.code else { return nil }
+    guard state.code(ofEntry: block.offset, meta) == block.code else { return nil }
     let hash = state.hashOfEntry(block.offset)
     let key = unsafe data.pointer(block.offset + meta.keyOffset)
     let location = unsafe state.lookup.locate(key, meta.keyLength, hash: hash)
@@ -117,17 +122,39 @@ struct Evacuation {
   private mutating func moveEntry(_ block: BlockRef, _ location: Location, hash: UInt64) -> Bool {
     let entry = block.offset
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    guard !meta.isTombstone, isBelowCut(entry), !isLocked(entry, meta), let copy = take(code: block.code) else {
+    guard !meta.isTombstone, isBelowCut(entry), !isLocked(entry, meta), let copy = take(for: meta, now: block) else {
       return false
     }
+    let hasSlack = copy.code != SizeClasses.code(byteCount: meta.byteCount)
     unsafe data.copy(data.pointer(entry), count: meta.byteCount, to: copy.offset)
     data.storeRelaxed(copy.offset + Entry.prev, 0)
+    data.storeRelaxed(copy.offset + Entry.meta, meta.with(slack: hasSlack).raw)
+    if hasSlack {
+      data.storeRelaxed(copy.offset + EntrySlack.codeOffset(meta), UInt64(copy.code))
+      state.work.entriesGivenSlack &+= 1
+    }
     state.journal.append(.fill, offset: location.place, count: 1, value: location.word)
     // PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the copy whole.
     data.storeRelease(
       location.place, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: copy.offset))
     finish(block)
     return true
+  }
+
+  /// A block for the copy of an entry: of the size that it needs, else of the size that it has, else of any larger one if that is allowed.
+  private mutating func take(for meta: EntryMeta, now block: BlockRef) -> BlockRef? {
+    let missedBefore = missedCode
+    let code = SizeClasses.code(byteCount: meta.byteCount)
+    if let copy = take(code: code) { return copy }
+    var others = meta.hasSlack ? [block.code] : []
+    if allowsSlack { others += EntrySlack.codes(for: meta) }
+    for other in others {
+      guard let copy = take(code: other) else { continue }
+      missedCode = missedBefore
+      return copy
+    }
+    missedCode = code
+    return nil
   }
 
   /// Does no reader, now or later, look behind this entry?

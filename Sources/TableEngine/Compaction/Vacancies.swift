@@ -11,6 +11,8 @@ struct Vacancies {
   /// Of each size class, and behind them of free superframes, the first unit that may have room: what is moved never makes room
   /// before it.
   private var first: [Int]
+  /// Of each length of run, in frames, the first unit that may have one.
+  private var firstOfRuns: [Int: Int] = [:]
 
   init(
     _ allocator: Allocator, units: Range<Int>, avoiding avoided: Range<Int> = 0..<0, sparesSuperframes: Bool = false
@@ -66,13 +68,20 @@ struct Vacancies {
     return nil
   }
 
-  private func findRun(frames: Int) -> BlockRef? {
+  private mutating func findRun(frames: Int) -> BlockRef? {
     var search = RunSearch(allocator: allocator, wanted: frames, sparesSuperframes: sparesSuperframes)
-    for unit in units {
-      if let run = search.scan(unit, open(unit)) { return run }
+    for unit in firstUnit(ofRunsOf: frames)..<units.upperBound {
+      if let run = search.scan(unit, open(unit)) {
+        // Of a run longer than a unit this is the last one.
+        firstOfRuns[frames] = (run.offset - allocator.geometry.unitsOffset) / Geometry.unitBytes
+        return run
+      }
     }
+    firstOfRuns[frames] = units.upperBound
     return nil
   }
+
+  private func firstUnit(ofRunsOf frames: Int) -> Int { firstOfRuns[frames] ?? units.lowerBound }
 
   /// The superframes of a unit that may be used, as bits.
   private func open(_ unit: Int) -> UInt64 {

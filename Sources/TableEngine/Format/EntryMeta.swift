@@ -25,15 +25,21 @@ public struct EntryMeta: Sendable, Equatable {
     raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | flags << 48 | UInt64(type) << 56
   }
 
-  /// This word with another length of the value.
+  /// This word with another length of the value, and without slack.
   @inline(__always)
   func with(valueLength: Int) -> EntryMeta {
-    EntryMeta(raw: raw & ~0xffff_ffff | UInt64(truncatingIfNeeded: valueLength))
+    EntryMeta(raw: raw & ~(0xffff_ffff | Self.slackFlag << 48) | UInt64(truncatingIfNeeded: valueLength))
+  }
+
+  /// This word of an entry with slack, or of one without.
+  func with(slack: Bool) -> EntryMeta {
+    EntryMeta(raw: slack ? raw | Self.slackFlag << 48 : raw & ~(Self.slackFlag << 48))
   }
 
   @usableFromInline static let tombstoneFlag = UInt64(SHM_ENTRY_TOMBSTONE)
   @usableFromInline static let expiryFlag = UInt64(SHM_ENTRY_EXPIRY)
   @usableFromInline static let fingerprintFlag = UInt64(SHM_ENTRY_FINGERPRINT)
+  static let slackFlag = UInt64(SHM_ENTRY_SLACK)
 
   @inlinable @inline(__always) public var valueLength: Int { Int(raw & 0xffff_ffff) }
   @inlinable @inline(__always) public var keyLength: Int { Int((raw >> 32) & 0xffff) + 1 }
@@ -42,6 +48,7 @@ public struct EntryMeta: Sendable, Equatable {
   @inlinable @inline(__always) public var isTombstone: Bool { flags & Self.tombstoneFlag != 0 }
   @inlinable @inline(__always) public var hasExpiry: Bool { flags & Self.expiryFlag != 0 }
   @inlinable @inline(__always) public var hasFingerprint: Bool { flags & Self.fingerprintFlag != 0 }
+  var hasSlack: Bool { flags & Self.slackFlag != 0 }
   /// It has neither an expiry nor a fingerprint to compare, and is of this type (nil: of any): plain, but for padding.
   @inlinable @inline(__always)
   func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
@@ -70,19 +77,13 @@ public struct EntryMeta: Sendable, Equatable {
 
   @inlinable @inline(__always) var byteCount: Int { valueOffset &+ valueLength }
 
-  /// Neither expiry nor fingerprint nor padding: key and value follow the header.
+  /// Neither expiry nor fingerprint nor padding nor slack: key and value follow the header, and the block is as large as they need.
   @inline(__always)
   var isCompact: Bool { flags & ~Self.tombstoneFlag == 0 }
 
   /// Do key, value and what comes before them take the same room? Types do not matter.
   @inline(__always)
   func isAsLarge(as other: EntryMeta) -> Bool { (raw ^ other.raw) << 8 == 0 }
-
-  /// As ``byteCount``, for writers, whose entries are mostly compact.
-  @inline(__always)
-  var quickByteCount: Int {
-    _fastPath(isCompact) ? Self.compactByteCount(keyLength, valueLength) : byteCount
-  }
 
   /// Of a compact entry.
   @inline(__always)

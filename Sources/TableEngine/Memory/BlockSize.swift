@@ -18,6 +18,8 @@ struct BlockSize {
     }
   }
 
+  init(code: Int) { self.init(code: code, byteCount: SizeClasses.byteCount(code: code)) }
+
   @inline(__always)
   private init(code: Int, byteCount: Int) {
     self.code = code
@@ -26,7 +28,6 @@ struct BlockSize {
 
   @inline(never)
   private static func large(holding byteCount: Int) -> BlockSize {
-    let code = SizeClasses.code(largeByteCount: byteCount)
-    return BlockSize(code: code, byteCount: SizeClasses.byteCount(code: code))
+    BlockSize(code: SizeClasses.code(largeByteCount: byteCount))
   }
 }

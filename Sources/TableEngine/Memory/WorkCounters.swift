@@ -5,7 +5,7 @@
 public final class WorkCounters: @unchecked Sendable {
   // Sendable because only the owner of the writer lock touches it.
   private let fields: UnsafeMutablePointer<Int>
-  private static let count = 11
+  private static let count = 12
 
   init() {
     unsafe fields = .allocate(capacity: Self.count)
@@ -70,6 +70,12 @@ public final class WorkCounters: @unchecked Sendable {
   public internal(set) var blocksRecycled: Int {
     get { unsafe fields[10] }
     set { unsafe fields[10] = newValue }
+  }
+
+  /// Entries moved to a larger block than they need.
+  public internal(set) var entriesGivenSlack: Int {
+    get { unsafe fields[11] }
+    set { unsafe fields[11] = newValue }
   }
 
   /// All of it, field by field, to be compared.

@@ -1,3 +1,5 @@
+import CShims
+
 /// G7: what readers may keep from being reused is bounded.
 struct LimboBudget {
   let state: WriterState
@@ -23,7 +25,7 @@ struct LimboBudget {
   @inline(__always)
   var isRespected: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
 
-  /// What a barrier found no room for, as ``wantRoom(for:)`` says it; 0 = nothing.
+  /// What a barrier found no room for, as ``wantRoom(for:isReserveShort:)`` says it; 0 = nothing.
   @inline(__always)
   var roomWanted: UInt64 { ctl.loadRelaxed(ControlLayout.roomWanted) }
 
@@ -73,22 +75,32 @@ struct LimboBudget {
     if case .full = error { wantRoom(for: state.shortCode) }
   }
 
-  /// Has the next barrier make room for a block of this size code, and empty the reserve for replacements.
-  func wantRoom(for code: Int) { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(code) &+ 1) }
+  /// Has the next barrier make room for a block of this size code, and move replacements out of their reserve.
+  /// - Parameter isReserveShort: whether the reserve had no such block for a replacement: then all of it is emptied. If a barrier says so once, that
+  ///   stands whatever else it finds no room for.
+  func wantRoom(for code: Int, isReserveShort: Bool = false) {
+    let said = isReserveShort ? Self.reserveIsShort : roomWanted & Self.reserveIsShort
+    ctl.storeRelaxed(ControlLayout.roomWanted, said | UInt64(code) &+ 1)
+  }
+
+  private static let reserveIsShort: UInt64 = 1 << UInt64(SHM_ROOM_REPLACEMENT_BIT)
 
   private func makeRoom() {
-    let code = Int(truncatingIfNeeded: roomWanted) &- 1
+    let wanted = roomWanted
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
-    if tryToMakeRoom(for: code) { return }
-    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !tryToMakeRoom(for: code) }
+    let code = Int(truncatingIfNeeded: wanted & ~Self.reserveIsShort) &- 1
+    let compactor = Compactor(state: state, emptiesReserve: wanted & Self.reserveIsShort != 0)
+    let hasRoom = { tryToMakeRoom(for: code, compactor) }
+    if hasRoom() { return }
+    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !hasRoom() }
   }
 
   /// - Returns: whether there is room now for the block and a write's records; also true if readers keep too little for such a block: to
   ///   end snapshots would not help then.
-  private func tryToMakeRoom(for code: Int) -> Bool {
+  private func tryToMakeRoom(for code: Int, _ compactor: Compactor) -> Bool {
     // The compactor looks at a part of a large table in each call.
-    let isRoom = Compactor(state: state).makeRoom(for: code) || state.allocator.ensureRoom(for: code)
+    let isRoom = compactor.makeRoom(for: code) || state.allocator.ensureRoom(for: code)
     if isRoom, Transaction(state: state).canReserve() { return true }
     return reclaimableBytes < SizeClasses.byteCount(code: code)
   }

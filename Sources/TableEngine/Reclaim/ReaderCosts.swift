@@ -78,17 +78,17 @@ struct ReaderCosts {
   private func count(
     entry: Int, supersededAt newer: UInt64, _ readers: [Reader], _ costs: inout [Int: Int]
   ) {
-    guard isPlausible(entry) else { return }
+    let places = blockPlaces
+    guard places.mayHoldEntry(at: entry) else { return }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     let version = data.loadRelaxed(entry + Entry.version)
-    guard meta.byteCount <= state.geometry.capacityBytes,
+    guard meta.byteCount <= state.geometry.capacityBytes, let code = places.code(ofEntry: entry, meta, data),
       let reader = readers.first(where: { $0.version < newer && ($0.isPending || version <= $0.version) })
     else { return }
-    costs[reader.slot, default: 0] += SizeClasses.byteCount(code: SizeClasses.code(byteCount: meta.byteCount))
+    costs[reader.slot, default: 0] += SizeClasses.byteCount(code: code)
   }
 
-  private func isPlausible(_ entry: Int) -> Bool {
+  private var blockPlaces: BlockPlaces {
     BlockPlaces(geometry: state.geometry, end: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
-      .mayHoldEntry(at: entry)
   }
 }

@@ -31,9 +31,8 @@ struct BitmapRebuild {
   var blockPlaces: BlockPlaces { BlockPlaces(geometry: geometry, end: limit) }
 
   /// What holds a block of this size: a kind of superframe.
-  static func kind(byteCount: Int) -> UInt8 {
-    let code = SizeClasses.code(byteCount: byteCount)
-    return code < SizeClasses.runCode ? UInt8(code + 1) : frames
+  static func kind(code: Int) -> UInt8 {
+    code < SizeClasses.runCode ? UInt8(code + 1) : frames
   }
 
   /// As many units as have anything in use, from the first on.
@@ -50,11 +49,24 @@ struct BitmapRebuild {
     blockPlaces.mayHoldBlock(at: offset, code: SizeClasses.code(byteCount: byteCount))
   }
 
+  /// The size code of the block of an entry that ends within the units; nil if it cannot lie here.
+  func code(ofEntry entry: Int, _ meta: EntryMeta, _ data: MappedMemory) -> Int? {
+    guard let code = blockPlaces.code(ofEntry: entry, meta, data),
+      blockPlaces.mayHoldBlock(at: entry, code: code)
+    else { return nil }
+    return code
+  }
+
   /// Enters a block.
   /// - Returns: false, and nothing is entered, if it is impossible or some of it is in use.
   mutating func enter(_ offset: Int, byteCount: Int) -> Bool {
-    guard isPlace(offset, byteCount: byteCount) else { return false }
-    let code = SizeClasses.code(byteCount: byteCount)
+    enter(BlockRef(offset: offset, code: SizeClasses.code(byteCount: byteCount)))
+  }
+
+  /// As ``enter(_:byteCount:)``.
+  mutating func enter(_ block: BlockRef) -> Bool {
+    let (offset, code) = (block.offset, block.code)
+    guard blockPlaces.mayHoldBlock(at: offset, code: code) else { return false }
     guard code < SizeClasses.runCode else { return enterFrames(offset, count: code - SizeClasses.runCode) }
     let superframe = superframe(offset)
     guard kinds[superframe] == 0 || kinds[superframe] == UInt8(code + 1) else { return false }
@@ -83,8 +95,8 @@ struct BitmapRebuild {
   mutating func setKind(_ superframe: Int, _ kind: UInt8) { kinds[superframe] = kind }
 
   /// Takes back a block.
-  mutating func remove(_ offset: Int, byteCount: Int) {
-    let code = SizeClasses.code(byteCount: byteCount)
+  mutating func remove(_ block: BlockRef) {
+    let (offset, code) = (block.offset, block.code)
     guard code < SizeClasses.runCode else {
       let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
       for frame in first..<(first + code - SizeClasses.runCode) { frames[frame / 64] &= ~(1 << UInt64(frame % 64)) }

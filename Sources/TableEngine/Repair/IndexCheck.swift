@@ -122,7 +122,11 @@ struct IndexCheck {
       expect(false, "the entry at \(entry) claims \(meta.byteCount) bytes")
       return nil
     }
-    guard owners.enter(state.block(ofEntry: entry), .entry) else { return nil }
+    guard let code = owners.blockPlaces.code(ofEntry: entry, meta, data) else {
+      expect(false, "the entry at \(entry) is of a block of a size that cannot be")
+      return nil
+    }
+    guard owners.enter(BlockRef(offset: entry, code: code), .entry) else { return nil }
     expect(
       data.loadRelaxed(entry + Entry.version) <= state.committed,
       "the entry at \(entry) is of version \(data.loadRelaxed(entry + Entry.version)), not committed yet (I4)")

@@ -45,10 +45,10 @@ struct SubTableSalvage {
         return
       }
       salvage.stores[other.word] = BucketWord.deleted
-      salvage.map.remove(other.kept.entry, byteCount: other.kept.meta.byteCount)
+      salvage.map.remove(other.kept.block)
       keys[kept.hash]!.remove(at: known)
     }
-    guard salvage.map.enter(kept.entry, byteCount: kept.meta.byteCount) else {
+    guard salvage.map.enter(kept.block) else {
       return drop(word, at: offset, "its entry lies where another one is")
     }
     if kept.entry != BucketWord.offset(word) {
@@ -62,7 +62,7 @@ struct SubTableSalvage {
   /// its tombstone a key is as absent as with it.
   private func plan(_ kept: TableSalvage.Whole, at offset: Int) {
     if kept.meta.isTombstone {
-      salvage.map.remove(kept.entry, byteCount: kept.meta.byteCount)
+      salvage.map.remove(kept.block)
       salvage.lateStores.append((offset, BucketWord.deleted))
     } else {
       salvage.keyCount += 1

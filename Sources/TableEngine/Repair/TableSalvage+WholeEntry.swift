@@ -4,9 +4,11 @@ import CShims
 extension TableSalvage {
   /// What a bucket word leads to, if that is whole.
   struct Whole {
-    let entry: Int
+    let block: BlockRef
     let meta: EntryMeta
     let hash: UInt64
+
+    var entry: Int { block.offset }
   }
 
   enum Finding {
@@ -50,15 +52,15 @@ extension TableSalvage {
   private func inspect(_ entry: Int) -> Whole? {
     guard isAligned(entry) else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    guard meta.byteCount <= map.limit - entry, map.isPlace(entry, byteCount: meta.byteCount) else { return nil }
-    guard meta.flags >> 6 == 0, meta.alignmentShift <= 4, !meta.isTombstone || meta.valueLength == 0,
+    guard meta.byteCount <= map.limit - entry, let code = map.code(ofEntry: entry, meta, data) else { return nil }
+    guard meta.flags >> 7 == 0, meta.alignmentShift <= 4, !meta.isTombstone || meta.valueLength == 0,
       data.loadRelaxed(entry + Entry.version) != 0
     else { return nil }
     for position in (meta.keyOffset + meta.keyLength)..<meta.valueOffset where data.byte(entry + position) != 0 {
       return nil
     }
     let hash = unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
-    return Whole(entry: entry, meta: meta, hash: hash)
+    return Whole(block: BlockRef(offset: entry, code: code), meta: meta, hash: hash)
   }
 
   /// May its header be read?

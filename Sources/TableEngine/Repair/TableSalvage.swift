@@ -88,7 +88,7 @@ final class TableSalvage {
   private func vote(_ home: Home) {
     forEachWord(home) { word, _, bucket in
       guard case .whole(let entry) = find(word, bucket: bucket, in: home) else { return }
-      let kind = BitmapRebuild.kind(byteCount: entry.meta.byteCount)
+      let kind = BitmapRebuild.kind(code: entry.block.code)
       votes[map.superframe(entry.entry), default: [:]][kind, default: 0] += 1
     }
   }
@@ -122,10 +122,10 @@ final class TableSalvage {
     let entry = BucketWord.offset(word)
     guard isAligned(entry) else { return "a key (word at \(offset))" }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    guard meta.keyOffset + meta.keyLength <= map.limit - entry, map.isPlace(entry, byteCount: meta.byteCount) else {
-      return "a key (word at \(offset))"
-    }
-    let kept = Whole(entry: entry, meta: meta, hash: 0)
+    guard meta.keyOffset + meta.keyLength <= map.limit - entry, meta.byteCount <= map.limit - entry,
+      let code = map.code(ofEntry: entry, meta, data)
+    else { return "a key (word at \(offset))" }
+    let kept = Whole(block: BlockRef(offset: entry, code: code), meta: meta, hash: 0)
     return "perhaps \(name(kept)) (word at \(offset))"
   }
 }

@@ -70,7 +70,7 @@ struct Retirement {
     _ old: Int, newer: BlockRef, _ superseded: inout SupersededTail, _ limbo: inout LimboTail
   ) {
     let meta = EntryMeta(raw: state.data.loadRelaxed(old &+ Entry.meta))
-    let block = WriterState.block(ofEntry: old, meta)
+    let block = state.block(ofEntry: old, meta)
     if state.variant == .rwlock {
       // In a table whose slabs are full the next put takes this block. Nothing has loaded its lines behind the first.
       unsafe shm_prefetch_to_store(state.data.pointer(old &+ 64))

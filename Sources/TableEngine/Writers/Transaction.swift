@@ -150,9 +150,12 @@ struct Transaction {
       previous: previous & state.linkMask)
     unsafe write(data.pointer(block.offset &+ valueOffset))
     publish(block.offset, at: location.place, inPlaceOf: location.word)
+    let oldMeta = old.entry.meta
     let code =
-      meta == old.entry.meta
-      ? block.code : SizeClasses.code(largeByteCount: valueOffset &+ old.entry.meta.valueLength)
+      meta == oldMeta
+      ? block.code
+      : _fastPath(!oldMeta.hasSlack)
+        ? SizeClasses.code(largeByteCount: valueOffset &+ oldMeta.valueLength) : state.code(ofEntry: previous, oldMeta)
     push(
       BlockRef(offset: previous, code: code), named: UInt64(truncatingIfNeeded: block.offset), stamp: state.version)
     unsafe state.log.append(.set, key: old.entry.key, version: state.version)
@@ -237,7 +240,7 @@ struct Transaction {
     guard previous != 0 else { return false }
     let meta = EntryMeta(raw: data.loadRelaxed(previous &+ Entry.meta))
     guard !meta.isTombstone else { return false }
-    let code = meta.isAsLarge(as: newMeta) ? block.code : SizeClasses.code(byteCount: meta.quickByteCount)
+    let code = meta.isAsLarge(as: newMeta) ? block.code : state.code(ofEntry: previous, meta)
     push(
       BlockRef(offset: previous, code: code), named: UInt64(truncatingIfNeeded: block.offset), stamp: state.version)
     return true
@@ -321,19 +324,29 @@ struct Transaction {
         if FreePass(state: state).runForRoom() > 0 { continue }
         state.shortCode = code
         state.missedBytes = SizeClasses.byteCount(code: code)
-        guard purpose == .anything, previous != 0, code <= state.block(ofEntry: previous).code else { throw error }
+        guard purpose == .anything, previous != 0, code <= codeNeeded(byEntry: previous) else { throw error }
         return try findReserved(code: code)
       }
     }
+  }
+
+  /// The size code of the smallest block that an entry fits into; its own may be larger.
+  private func codeNeeded(byEntry entry: Int) -> Int {
+    SizeClasses.code(byteCount: EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).byteCount)
   }
 
   /// A block for a value that takes the place of one that is no smaller: what it replaces comes back, so the table does not
   /// get fuller by it. The next barrier moves it out of the reserve.
   @inline(never)
   private func findReserved(code: Int) throws(EngineError) -> BlockRef {
-    let block = try state.allocator.find(code: code, for: .replacement)
-    LimboBudget(state: state).wantRoom(for: code)
-    return block
+    do throws(EngineError) {
+      let block = try state.allocator.find(code: code, for: .replacement)
+      LimboBudget(state: state).wantRoom(for: code)
+      return block
+    } catch {
+      LimboBudget(state: state).wantRoom(for: code, isReserveShort: true)
+      throw error
+    }
   }
 
   /// Hands a block back at commit, by way of limbo (I3). The store that unlinks it comes before or after: neither

@@ -208,23 +208,34 @@ final class WriterState: @unchecked Sendable {
 
   @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {
-    Self.block(ofEntry: entry, EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)))
+    block(ofEntry: entry, EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)))
   }
 
   /// The size of the block of an entry whose key has so many bytes.
   @inline(__always)
   func blockSize(ofEntry entry: Int, keyLength: Int) -> BlockSize {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    guard _fastPath(meta.isCompact) else { return blockSize(ofUncompact: meta) }
+    guard _fastPath(meta.isCompact) else { return BlockSize(code: code(ofUncompact: entry, meta)) }
     return BlockSize(holding: EntryMeta.compactByteCount(keyLength, meta.valueLength))
   }
 
-  @inline(never)
-  private func blockSize(ofUncompact meta: EntryMeta) -> BlockSize { BlockSize(holding: meta.byteCount) }
-
   @inline(__always)
-  static func block(ofEntry entry: Int, _ meta: EntryMeta) -> BlockRef {
-    BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.quickByteCount))
+  func block(ofEntry entry: Int, _ meta: EntryMeta) -> BlockRef {
+    BlockRef(offset: entry, code: code(ofEntry: entry, meta))
+  }
+
+  /// The size code of an entry's block.
+  @inline(__always)
+  func code(ofEntry entry: Int, _ meta: EntryMeta) -> Int {
+    guard _fastPath(meta.isCompact) else { return code(ofUncompact: entry, meta) }
+    return SizeClasses.code(byteCount: EntryMeta.compactByteCount(meta.keyLength, meta.valueLength))
+  }
+
+  @inline(never)
+  private func code(ofUncompact entry: Int, _ meta: EntryMeta) -> Int {
+    guard _slowPath(meta.hasSlack) else { return SizeClasses.code(byteCount: meta.byteCount) }
+    // A damaged one's block counts as of the size that the entry needs.
+    return blockPlaces.code(ofEntry: entry, meta, data) ?? SizeClasses.code(byteCount: meta.byteCount)
   }
 
   @inline(__always)

@@ -6,6 +6,8 @@ import SharedTable
 enum ImageOperation: String, CaseIterable, WriterOperation {
   case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
   case compaction, merge, dissolve, shrink
+  /// Entries are moved to larger blocks than they need.
+  case slack
   /// The shrinker moves a node of the directory.
   case moveNode
   /// Runs of frames become free in a table that was full.
@@ -140,6 +142,7 @@ struct Scene {
     case .growth: return try growing()
     case .expiry: return try expiring()
     case .compaction: return try compacting()
+    case .slack: return try movingToLargerBlocks()
     case .merge: return try merging()
     case .dissolve: return try dissolvingANode()
     case .shrink: return try shrinking()

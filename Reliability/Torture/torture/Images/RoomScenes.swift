@@ -21,21 +21,58 @@ extension Scene {
     throw Unavailable("there is room for a large value")
   }
 
+  /// Every block is in use, three smaller values lie in the reserve, which have taken the places of larger ones, and a barrier that replaces values
+  /// by some of more sizes than the reserve has superframes was refused. The next one moves what lies there to where larger values were.
+  mutating func movingToLargerBlocks() throws -> () throws -> Void {
+    var generator = SplitMix(seed: 5)
+    // Its slab has room for the key that a judge of an image stores. All others are larger.
+    let small = Array("small".utf8)
+    try table.set(small, small)
+    model[small] = small
+    var count = 0
+    while try setPadding(count, size: generator.below(4000)) { count += 1 }
+    for size in stride(from: 4000, through: 0, by: -16) { count += try fillWithPadding(size: size, from: count) }
+    let large = (0..<count).filter { model[Self.padding($0)]!.count > 3000 }
+    for (index, size) in zip(large, [300, 700, 1100]) {
+      guard try setPadding(index, size: size) else { throw Unavailable("there is no room for a smaller value") }
+    }
+    let table = table
+    do {
+      try table.barrier { (tx: inout Transaction) in
+        for (index, size) in zip(large.dropFirst(3), stride(from: 200, to: 1800, by: 200)) {
+          try tx.set(Self.padding(index), Self.value(index, size: size))
+        }
+      }
+    } catch let error as TableError where error.code == .full {
+      let before = table.segment.work!.entriesGivenSlack
+      return {
+        try table.barrier { (_: inout Transaction) in }
+        guard table.segment.work!.entriesGivenSlack > before else { throw Unavailable("no entry was given slack") }
+      }
+    }
+    throw Unavailable("there is room for smaller values of many sizes")
+  }
+
+  /// - Returns: whether there was room for it.
+  private mutating func setPadding(_ index: Int, size: Int) throws -> Bool {
+    let value = Self.value(index, size: size)
+    do throws(TableError) { try table.set(Self.padding(index), value) } catch {
+      guard error.code == .full else { throw error }
+      return false
+    }
+    model[Self.padding(index)] = value
+    return true
+  }
+
   private static func padding(_ index: Int) -> [UInt8] { key(4000 + index) }
 
   private static func value(_ index: Int, size: Int) -> [UInt8] { [UInt8](repeating: UInt8(index % 251), count: size) }
 
-  private mutating func fillWithPadding(size: Int) throws -> Int {
+  /// - Returns: how many keys.
+  private mutating func fillWithPadding(size: Int, from first: Int = 0) throws -> Int {
     var count = 0
-    while true {
-      let value = Self.value(count, size: size)
-      do throws(TableError) { try table.set(Self.padding(count), value) } catch {
-        guard error.code == .full else { throw error }
-        return count
-      }
-      model[Self.padding(count)] = value
-      count += 1
-    }
+    while try setPadding(first + count, size: size) { count += 1 }
+    return count
   }
 
   /// The values of removed keys become free. As the table was full, no bound of its runs is higher than it has to be.
