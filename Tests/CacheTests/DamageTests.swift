@@ -166,6 +166,7 @@ import Testing
       #expect(error { _ = try cache.count }?.code == .damaged)
       try cache.set("n", "w", cost: 1)
       #expect(try cache["n"] == "w")
+      for _ in 0..<2 { try cache.set("n", "ww", cost: 2) }
       #expect(try cache.count < 3000)
       #expect(try problems(table) == [])
     }

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import SharedTable
+@testable import SharedTable
 import Synchronization
 import TableTestSupport
 import TestSupport
@@ -8,6 +8,21 @@ import Testing
 
 /// What a cache holds, and when it lets go of it.
 @Suite struct ElementTests {
+  /// All writers of the table wait for the barrier in which a write evicts.
+  @Test func afterALimitWasLoweredEachWriteEvictsABoundedNumber() throws {
+    try withTable(.rcu) { table throws in
+      let larger = try SharedCache<Int, Int>("c", in: table, limit: .entries(10_000))
+      let most = CacheLedger.evictionsPerWrite
+      for key in 0..<(most + 500) { try larger.set(key, 0) }
+      let smaller = try SharedCache<Int, Int>("c", in: table, limit: .entries(10))
+      try smaller.set(-1, 0)
+      #expect(try smaller.count == 501)
+      try smaller.set(-2, 0)
+      #expect(try smaller.count == 10)
+      #expect(try table.checkCollections() == [])
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func whatWasStoredIsReadUntilItIsRemoved(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(100))

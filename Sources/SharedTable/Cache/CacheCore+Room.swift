@@ -111,7 +111,7 @@ extension CacheCore {
 
   /// For a table that has no room for a second ledger beside the first one, or for what is evicted until the barrier ends: elements may count far
   /// more than when they were stored. Gives up the first one's pages, and then elements, up to a thousand a barrier, until the ledger fits. If it
-  /// is above its limit then, the next write makes room, in portions that fit.
+  /// is above its limit then, the next writes make room, in portions that fit.
   private func rebuildLedgerInFullTable(_ timeout: Duration?) throws(TableError) {
     // Before its pages go. If this process dies then, whoever makes the ledger anew takes the elements' sizes for their costs.
     let other = try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in try OtherLedger(self, tx)

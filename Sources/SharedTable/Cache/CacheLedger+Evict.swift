@@ -7,9 +7,16 @@
 /// A line may not know of its element's last writes, which did not store it. So the element is looked at before it goes: its
 /// version is that of its last write. Where the line said less it is told, and the choice made again.
 extension CacheLedger {
-  /// Evicts until the cache is within its limit.
+  /// How many elements a write evicts at most. All writers of the table wait for its barrier.
+  static let evictionsPerWrite = 4096
+
+  /// Evicts until the cache is within its limit, or has evicted as many as a write does at most: then the next write goes on.
   mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64?, _ tx: inout Transaction) throws(TableError) {
-    while head.exceeds(limit) { try evict(sparing: hash, &tx) }
+    var left = Self.evictionsPerWrite
+    while left > 0, head.exceeds(limit) {
+      try evict(sparing: hash, &tx)
+      left -= 1
+    }
   }
 
   /// Evicts one element.
