@@ -8,11 +8,24 @@ import Testing
 
 /// What a cache holds, and when it lets go of it.
 @Suite struct ElementTests {
+  /// An element that costs as much as many others takes the place of all these at once.
+  @Test func aDearElementPushesOutAllThatItHasTo() throws {
+    try withTable(.rcu) { table throws in
+      let cheap = CacheLedger.evictionsOfEarlierExcess + 500
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .bytes(cheap))
+      for key in 0..<cheap { try cache.set(key, 0, cost: 1) }
+      try cache.set(-1, 0, cost: cheap - 10)
+      #expect(try cache.totalCost <= cheap)
+      try cache.set(-2, 0, cost: cheap)
+      #expect(try cache.totalCost == cheap)
+    }
+  }
+
   /// All writers of the table wait for the barrier in which a write evicts.
   @Test func afterALimitWasLoweredEachWriteEvictsABoundedNumber() throws {
     try withTable(.rcu) { table throws in
       let larger = try SharedCache<Int, Int>("c", in: table, limit: .entries(10_000))
-      let most = CacheLedger.evictionsPerWrite
+      let most = CacheLedger.evictionsOfEarlierExcess
       for key in 0..<(most + 500) { try larger.set(key, 0) }
       let smaller = try SharedCache<Int, Int>("c", in: table, limit: .entries(10))
       try smaller.set(-1, 0)

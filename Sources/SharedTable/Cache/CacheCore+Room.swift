@@ -140,7 +140,7 @@ extension CacheCore {
   ) throws(TableError) {
     try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
       var ledger = try CacheLedger.rebuild(self, costsOf: other, &tx)
-      if makesRoom { try ledger.makeRoom(limit, sparing: nil, &tx) }
+      if makesRoom { try ledger.makeRoom(limit, above: ledger.head, sparing: nil, &tx) }
       try ledger.store(&tx)
     }
   }

@@ -155,8 +155,9 @@ extension CacheCore {
     _ write: CacheWrite, hash: UInt64, cost: UInt64, in tx: inout Transaction, _ ledger: inout CacheLedger
   ) throws(TableError) {
     let expiry = unsafe write.expires.nanoseconds(now: tx.now)
+    let before = ledger.head
     try ledger.enter(hash, cost: cost, expiry: expiry, &tx)
-    try ledger.makeRoom(limit, sparing: hash, &tx)
+    try ledger.makeRoom(limit, above: before, sparing: hash, &tx)
     try unsafe tx.store(write.key, write.bytes, write.form, Expiration(stored: expiry))
   }
 

@@ -81,6 +81,14 @@ struct CacheHead: Equatable {
     }
   }
 
+  /// Is there more of what this limit counts?
+  func holdsMore(than other: CacheHead, by limit: CacheLimit) -> Bool {
+    switch limit {
+    case .entries: count > other.count
+    case .bytes: cost > other.cost
+    }
+  }
+
   // MARK: - Which page
 
   /// Linear hashing (W. Litwin, VLDB 1980): pages are added and given up one at a time.

@@ -7,13 +7,17 @@
 /// A line may not know of its element's last writes, which did not store it. So the element is looked at before it goes: its
 /// version is that of its last write. Where the line said less it is told, and the choice made again.
 extension CacheLedger {
-  /// How many elements a write evicts at most. All writers of the table wait for its barrier.
-  static let evictionsPerWrite = 4096
+  /// Of elements that were too many before it, how many a barrier evicts at most: all writers of the table wait for it.
+  static let evictionsOfEarlierExcess = 4096
 
-  /// Evicts until the cache is within its limit, or has evicted as many as a write does at most: then the next write goes on.
-  mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64?, _ tx: inout Transaction) throws(TableError) {
-    var left = Self.evictionsPerWrite
-    while left > 0, head.exceeds(limit) {
+  /// Evicts until the cache is within its limit. If it was above that before, because the limit is lower than an earlier one, it is no more above it
+  /// than before, and the next writes go on.
+  /// - Parameter before: the head before the elements came for which there has to be room.
+  mutating func makeRoom(
+    _ limit: CacheLimit, above before: CacheHead, sparing hash: UInt64?, _ tx: inout Transaction
+  ) throws(TableError) {
+    var left = Self.evictionsOfEarlierExcess
+    while head.exceeds(limit), left > 0 || head.holdsMore(than: before, by: limit) {
       try evict(sparing: hash, &tx)
       left -= 1
     }

@@ -10,8 +10,8 @@ import TableEngine
 /// - Reads see one committed version, wait for nobody in the RCU variant (G5), and write nothing shared: the process notes its hits
 ///   for itself. When elements are added, it stores these notes in the table, by short barriers on a thread of the library.
 /// - A write evicts in its own barrier: no snapshot on the host shows more than the limit allows. If a process dies in a write, the
-///   cache is as it was before or after that write (G2). A write evicts 4,096 elements at most: if a limit is lowered so that more
-///   have to go, or an element costs as much as more than these, the next writes go on.
+///   cache is as it was before or after that write (G2). If a handle has a lower limit than earlier ones had, each of its writes
+///   evicts up to 4,096 elements more than there have to go for its own, until the cache is within that limit.
 /// - Eviction is sampled LRU: hit rates are within a fraction of a percentage point of a true LRU's. Expired elements
 ///   go first.
 /// - In the table its elements lie under `NAME/` and their keys' bytes, where `table.get` and `shmctl` find them. Write
