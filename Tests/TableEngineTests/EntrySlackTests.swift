@@ -7,8 +7,8 @@ import Testing
 
 /// In a table of which every block is in use, a value that replaces a larger one may come to lie where that one was.
 @Suite struct EntrySlackTests {
-  /// A full table whose values have been replaced by smaller ones, again and again, until some have slack.
-  private struct ShrunkTable {
+  /// A full table, and what it must hold of values that are replaced by smaller ones.
+  private struct FullTable {
     let table: Table
     private(set) var model: [String: [UInt8]] = [:]
     private var random: SplitMix
@@ -35,6 +35,23 @@ import Testing
       return count
     }
 
+    /// Has values lie in the reserve that have taken the places of larger ones, and a barrier refused that needs more sizes than the reserve has
+    /// superframes: then the next one moves those values.
+    mutating func giveSlack() throws {
+      let large = model.keys.filter { model[$0]!.count > 500 }.sorted()
+      for (key, count) in zip(large, [40, 120, 200]) { try set(key, count: count) }
+      let refused = code {
+        try table.barrier { (tx: inout SharedTable.Transaction) throws in
+          for (key, count) in zip(large.dropFirst(3), stride(from: 60, to: 400, by: 40)) {
+            try tx.set(key, [UInt8](repeating: 1, count: count))
+          }
+        }
+      }
+      #expect(refused == .full)
+      try set(large[3], count: 500)
+      try #require(table.segment.work?.entriesGivenSlack ?? 0 > 0)
+    }
+
     /// Replaces each value by one that is no larger.
     mutating func shrink() {
       for key in model.keys.sorted().shuffled(using: &random) {
@@ -49,32 +66,33 @@ import Testing
     }
   }
 
-  private func withShrunkTable(
-    _ variant: Table.Variant, largest: Int = 800, _ body: (inout ShrunkTable) throws -> Void
+  private func withFullTable(
+    _ variant: Table.Variant, largest: Int = 800, _ body: (inout FullTable) throws -> Void
   ) throws {
     let options = Table.Options(variant: variant, capacityBytes: 4 << 20)
     try withPoisonedTable(options) { _, table throws in
-      var shrunk = try ShrunkTable(table, largest: largest)
-      shrunk.shrink()
-      try #require(table.segment.work?.entriesGivenSlack ?? 0 > 0)
-      try body(&shrunk)
+      var full = try FullTable(table, largest: largest)
+      try body(&full)
     }
   }
 
   @Test(arguments: Table.Variant.allCases, [800, 3000])
   func eachValueOfAFullTableCanBeReplacedByOneNoLarger(_ variant: Table.Variant, _ largest: Int) throws {
-    try withShrunkTable(variant, largest: largest) { shrunk throws in
-      try shrunk.expectWhole()
-      for _ in 0..<3 { shrunk.shrink() }
-      try shrunk.expectWhole()
+    try withFullTable(variant, largest: largest) { full throws in
+      for _ in 0..<4 {
+        full.shrink()
+        try full.expectWhole()
+      }
     }
   }
 
   /// What is freed then is known to be as large as it is, and so nothing stays in use.
   @Test(arguments: Table.Variant.allCases) func allOfItsMemoryComesBack(_ variant: Table.Variant) throws {
-    try withShrunkTable(variant) { shrunk throws in
-      let table = shrunk.table
-      for key in shrunk.model.keys { try table.remove(key) }
+    try withFullTable(variant) { full throws in
+      let table = full.table
+      try full.giveSlack()
+      full.shrink()
+      for key in full.model.keys { try table.remove(key) }
       try removeFilling(table)
       while try table.administration.maintain() == true {}
       #expect(try table.check() == [])
@@ -86,40 +104,43 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func aRepairKeepsIt(_ variant: Table.Variant) throws {
-    try withShrunkTable(variant) { shrunk throws in
-      let ctl = try #require(shrunk.table.segment.participant).state.ctl
+    try withFullTable(variant) { full throws in
+      try full.giveSlack()
+      let ctl = try #require(full.table.segment.participant).state.ctl
       ctl.storeRelaxed(ControlLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes) + 8)
-      let report = try shrunk.table.repair()
+      let report = try full.table.repair()
       #expect(report.isRepaired && report.losses == [], "\(report)")
-      try shrunk.expectWhole()
-      shrunk.shrink()
-      try shrunk.expectWhole()
+      try full.expectWhole()
+      full.shrink()
+      try full.expectWhole()
     }
   }
 
   /// Once there is room, a compaction moves it to a block of its own size.
   @Test func aCompactionTakesItsSlack() throws {
-    try withShrunkTable(.rcu) { shrunk throws in
-      let table = shrunk.table
-      #expect(try !entries(of: shrunk).isEmpty)
+    try withFullTable(.rcu) { full throws in
+      let table = full.table
+      try full.giveSlack()
+      #expect(try !entries(of: full).isEmpty)
       for key in try table.read({ view in try view.keys(prefix: "filling ") }).enumerated() where key.offset % 8 != 0 {
         try table.remove(key.element)
       }
-      for round in 0..<20 where try !entries(of: shrunk).isEmpty {
+      for round in 0..<20 where try !entries(of: full).isEmpty {
         _ = code { try table.set("large", [UInt8](repeating: 1, count: 100_000 + round * 50_000)) }
         try table.set("large", 1)
       }
-      let left = try entries(of: shrunk)
+      let left = try entries(of: full)
       #expect(left.isEmpty, "\(left.count)")
-      try shrunk.expectWhole()
+      try full.expectWhole()
     }
   }
 
   @Test func aSizeOfBlockThatCannotBeIsDamage() throws {
-    try withShrunkTable(.rcu) { shrunk throws in
-      let table = shrunk.table
+    try withFullTable(.rcu) { full throws in
+      let table = full.table
+      try full.giveSlack()
       let state = try #require(table.segment.participant).state
-      let entry = try #require(try entries(of: shrunk).first)
+      let entry = try #require(try entries(of: full).first)
       let meta = EntryMeta(raw: state.data.loadRelaxed(entry + Entry.meta))
       let place = entry + EntrySlack.codeOffset(meta)
       let word = state.data.loadRelaxed(place)
@@ -138,7 +159,7 @@ import Testing
         #expect(code == nil || SizeClasses.byteCount(code: code!) >= meta.byteCount + 8)
       }
       state.data.storeRelaxed(place, word)
-      try shrunk.expectWhole()
+      try full.expectWhole()
     }
   }
 
@@ -158,10 +179,10 @@ import Testing
   }
 
   /// The places of the entries that have slack.
-  private func entries(of shrunk: ShrunkTable) throws -> [Int] {
-    let segment = shrunk.table.segment
+  private func entries(of full: FullTable) throws -> [Int] {
+    let segment = full.table.segment
     let state = try #require(segment.participant).state
-    return shrunk.model.keys.sorted().compactMap { key in
+    return full.model.keys.sorted().compactMap { key in
       let bytes = Array(key.utf8)
       let location = unsafe bytes.withUnsafeBytes { key in
         unsafe state.lookup.locate(key.baseAddress!, key.count, hash: segment.hash(key))

@@ -4,8 +4,8 @@ import SharedTable
 public func fillInEverySize(_ table: Table) throws {
   var number = 0
   var lengths = [4000]
-  // About as far apart as the sizes of blocks.
-  while let last = lengths.last, last > 0 { lengths.append(max(0, last - max(16, last / 16))) }
+  // Closer to each other than the sizes of blocks.
+  while let last = lengths.last, last > 0 { lengths.append(max(0, last - max(16, last / 32))) }
   for length in lengths {
     let value = [UInt8](repeating: 1, count: length)
     while true {

@@ -7,7 +7,8 @@ import CShims
 /// bounded by the size wanted and by the units looked at: a run longer than those is not made.
 struct Compactor {
   let state: WriterState
-  /// Whether all replacements are to leave their reserve, if need be for larger blocks than they need.
+  /// Whether all replacements are to leave their reserve, if need be for larger blocks than they need. They are, too, when none of its superframes is
+  /// free.
   var emptiesReserve = false
 
   /// Units looked at in one call; the next call goes on behind them.
@@ -25,7 +26,7 @@ struct Compactor {
   /// - Returns: whether there is room now.
   func makeRoom(for code: Int) -> Bool {
     let isRoom = makeRoom(for: code, in: units(from: &state.nextUnitToCompact))
-    // Last: what moves now has found no better place.
+    // Last: what is moved to larger blocks takes them from everybody else.
     if emptiesReserve || !hasFreeSuperframe(reserve) { emptyReserveIntoLargerBlocks() }
     return isRoom
   }
@@ -85,14 +86,11 @@ struct Compactor {
   /// Moves what is left in the reserve to larger blocks than it needs, those that the replaced values had among them. Not while the reserve
   /// suffices: it would take the larger blocks that have become free, of which a compaction can soon make a superframe for blocks of any size.
   private func emptyReserveIntoLargerBlocks() {
-    if state.allocator.isFree(reserve) { return }
+    // In all units: a larger block may have become free in any.
+    var evacuation = Evacuation(state, reserve, units: 0..<state.allocator.unitCount, allowsSlack: true)
+    if evacuation.isDone { return }
     // The superframe with the least in it first: there may not be a place for everything, and one that is free serves blocks of any size.
-    for superframe in reserve.superframes.sorted(by: { usedPlaces($0) < usedPlaces($1) }) {
-      var evacuation = Evacuation(
-        state, FrameWindow(frames: FrameWindow.frames(ofSuperframe: superframe)), units: 0..<state.allocator.unitCount,
-        allowsSlack: true)
-      evacuation.moveAll()
-    }
+    evacuation.moveAll(outOf: reserve.superframes.sorted { usedPlaces($0) < usedPlaces($1) })
     reclaim()
   }
 

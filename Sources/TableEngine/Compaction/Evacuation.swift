@@ -60,9 +60,12 @@ struct Evacuation {
   }
 
   /// Moves what can be moved, superframe after superframe, until it was at least so many bytes.
-  mutating func moveAll(atMost bytes: Int = .max) {
+  mutating func moveAll(atMost bytes: Int = .max) { moveAll(outOf: window.superframes, atMost: bytes) }
+
+  /// Moves what can be moved out of these superframes of the window, one after the other.
+  mutating func moveAll(outOf superframes: some Sequence<Int>, atMost bytes: Int = .max) {
     defer { commit() }
-    for superframe in window.superframes where movedBytes < bytes { _ = empty(superframe) }
+    for superframe in superframes where movedBytes < bytes { _ = empty(superframe) }
   }
 
   private mutating func empty(_ superframe: Int) -> Bool {
@@ -144,8 +147,8 @@ struct Evacuation {
   /// A block for the copy of an entry: of the size that it needs, else of the size that it has, else of any larger one if that is allowed.
   private mutating func take(for meta: EntryMeta, now block: BlockRef) -> BlockRef? {
     let missedBefore = missedCode
-    let code = SizeClasses.code(byteCount: meta.byteCount)
-    if let copy = take(code: code) { return copy }
+    if let copy = take(code: SizeClasses.code(byteCount: meta.byteCount)) { return copy }
+    let missed = missedCode
     var others = meta.hasSlack ? [block.code] : []
     if allowsSlack { others += EntrySlack.codes(for: meta) }
     for other in others {
@@ -153,7 +156,7 @@ struct Evacuation {
       missedCode = missedBefore
       return copy
     }
-    missedCode = code
+    missedCode = missed
     return nil
   }
 

@@ -72,7 +72,7 @@ struct Vacancies {
     var search = RunSearch(allocator: allocator, wanted: frames, sparesSuperframes: sparesSuperframes)
     for unit in firstUnit(ofRunsOf: frames)..<units.upperBound {
       if let run = search.scan(unit, open(unit)) {
-        // Of a run longer than a unit this is the last one.
+        // `unit` is where the run ends. It may begin in an earlier one.
         firstOfRuns[frames] = (run.offset - allocator.geometry.unitsOffset) / Geometry.unitBytes
         return run
       }

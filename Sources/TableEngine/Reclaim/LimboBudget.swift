@@ -91,9 +91,9 @@ struct LimboBudget {
     Collector(state: state).collectAll()
     let code = Int(truncatingIfNeeded: wanted & ~Self.reserveIsShort) &- 1
     let compactor = Compactor(state: state, emptiesReserve: wanted & Self.reserveIsShort != 0)
-    let hasRoom = { tryToMakeRoom(for: code, compactor) }
-    if hasRoom() { return }
-    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !hasRoom() }
+    let makesRoom = { tryToMakeRoom(for: code, compactor) }
+    if makesRoom() { return }
+    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !makesRoom() }
   }
 
   /// - Returns: whether there is room now for the block and a write's records; also true if readers keep too little for such a block: to
