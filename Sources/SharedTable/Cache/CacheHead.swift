@@ -74,20 +74,15 @@ struct CacheHead: Equatable {
     return try unsafe withUnsafeBytes(of: words) { bytes throws(E) in try unsafe body(bytes) }
   }
 
-  func exceeds(_ limit: CacheLimit) -> Bool {
+  /// How much there is of what this limit bounds.
+  func amount(boundedBy limit: CacheLimit) -> UInt64 {
     switch limit {
-    case .entries: count > limit.maximum
-    case .bytes: cost > limit.maximum
+    case .entries: count
+    case .bytes: cost
     }
   }
 
-  /// Is there more of what this limit counts?
-  func holdsMore(than other: CacheHead, by limit: CacheLimit) -> Bool {
-    switch limit {
-    case .entries: count > other.count
-    case .bytes: cost > other.cost
-    }
-  }
+  func exceeds(_ limit: CacheLimit) -> Bool { amount(boundedBy: limit) > limit.maximum }
 
   // MARK: - Which page
 

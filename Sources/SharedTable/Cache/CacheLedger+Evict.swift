@@ -16,8 +16,9 @@ extension CacheLedger {
   mutating func makeRoom(
     _ limit: CacheLimit, above before: CacheHead, sparing hash: UInt64?, _ tx: inout Transaction
   ) throws(TableError) {
+    let amountBefore = before.amount(boundedBy: limit)
     var left = Self.evictionsOfEarlierExcess
-    while head.exceeds(limit), left > 0 || head.holdsMore(than: before, by: limit) {
+    while head.exceeds(limit), left > 0 || head.amount(boundedBy: limit) > amountBefore {
       try evict(sparing: hash, &tx)
       left -= 1
     }

@@ -198,7 +198,8 @@ extension BarrierQueue {
   /// Whether a barrier steps back without having waited those milliseconds, in a lane that counts as at work. Otherwise hundreds of queues of
   /// a table that is held would have all lanes wait for it, one queue after the other, and the work of other tables behind them.
   ///
-  /// A barrier whose deadline has come does not step back: its lane asks for the table, and gets an error that names who holds it.
+  /// If the barrier's deadline has come, its lane does not step back: it asks the engine for the table, and the engine's error names the process that
+  /// holds it.
   func stepsBackAtOnce(_ work: BarrierWork, _ deadline: Deadline) -> Bool {
     work.reach.isTable && WorkerPool.shared.isCrowdFull(of: table.segment) && !deadline.isPast
   }

@@ -26,8 +26,9 @@ struct Compactor {
   /// - Returns: whether there is room now.
   func makeRoom(for code: Int) -> Bool {
     let isRoom = makeRoom(for: code, in: units(from: &state.nextUnitToCompact))
+    let isUsedUp = !reserve.superframes.contains(where: state.allocator.isFree(superframe:))
     // Last: what is moved to larger blocks takes them from everybody else.
-    if emptiesReserve || !hasFreeSuperframe(reserve) { emptyReserveIntoLargerBlocks() }
+    if emptiesReserve || isUsedUp { emptyReserveIntoLargerBlocks() }
     return isRoom
   }
 
@@ -68,12 +69,6 @@ struct Compactor {
 
   /// What is reserved for values that replace others.
   private var reserve: FrameWindow { FrameWindow(frames: state.allocator.framesForReplacements) }
-
-  private func hasFreeSuperframe(_ window: FrameWindow) -> Bool {
-    window.superframes.contains { superframe in
-      state.allocator.kind(superframe) == 0 && state.allocator.freeFrames(superframe) == Allocator.allFrames
-    }
-  }
 
   /// Moves what replaced other values out of the reserve, to blocks of its size.
   private func emptyReserve(_ units: Range<Int>) {

@@ -22,6 +22,9 @@ extension Allocator {
   func kind(_ superframe: Int) -> Int {
     kind(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
   }
+  func isFree(superframe: Int) -> Bool {
+    isFree(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
   func freeFrames(_ superframe: Int) -> UInt64 {
     freeFrames(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
   }

@@ -57,9 +57,7 @@ struct Vacancies {
         var candidates = open(unit)
         while candidates != 0 {
           let superframe = candidates.trailingZeroBitCount
-          if allocator.kind(unit, superframe) == 0, allocator.freeFrames(unit, superframe) == Allocator.allFrames {
-            return (unit, superframe)
-          }
+          if allocator.isFree(unit, superframe) { return (unit, superframe) }
           candidates &= candidates - 1
         }
       }

@@ -346,7 +346,7 @@ final class Allocator: Sendable {
       while candidates != 0 {
         let superframe = candidates.trailingZeroBitCount
         work.bitmapWords += 1
-        if kind(unit, superframe) == 0, freeFrames(unit, superframe) == Self.allFrames { return (unit, superframe) }
+        if isFree(unit, superframe) { return (unit, superframe) }
         candidates &= candidates - 1
       }
       if usable != .max { return nil }
@@ -360,6 +360,12 @@ final class Allocator: Sendable {
     let frame = superframe * Geometry.framesPerSuperframe
     let word = ctl.loadRelaxed(geometry.descriptor(unit) + UnitLayout.frameFree + frame / 64 * 8)
     return word >> UInt64(frame % 64) & Self.allFrames
+  }
+
+  /// Is a superframe no slab, and every frame of it free?
+  @inline(__always)
+  func isFree(_ unit: Int, _ superframe: Int) -> Bool {
+    kind(unit, superframe) == 0 && freeFrames(unit, superframe) == Self.allFrames
   }
 
   /// The frames of a superframe, as bits.

@@ -63,7 +63,10 @@ private enum Maker {
   static let contents = [Array("key".utf8): Array("value".utf8)]
 
   static func table(_ name: String, _ options: Table.Options) throws -> Table {
-    let table = try Table.create(name, options)
+    try filled(Table.create(name, options))
+  }
+
+  private static func filled(_ table: Table) throws -> Table {
     for (key, value) in contents { try table.set(key, value) }
     return table
   }
@@ -74,8 +77,7 @@ private enum Maker {
     larger.capacityBytes *= 4
     let table = try Table.create(name, larger)
     try table.set(regrownFiller, [UInt8](repeating: 1, count: 2 * Geometry.unitBytes))
-    for (key, value) in contents { try table.set(key, value) }
-    return table
+    return try filled(table)
   }
 }
 
