@@ -35,14 +35,14 @@ import Testing
       return count
     }
 
-    /// Has values lie in the reserve that have taken the places of larger ones, and a barrier refused that needs more sizes than the reserve has
-    /// superframes: then the next one moves those values.
+    /// Has values lie in the reserve that have taken the places of larger ones, and a barrier refused that needs far more sizes than the reserve
+    /// has superframes, since one or two more may have become free: then the next one moves those values.
     mutating func giveSlack() throws {
       let large = model.keys.filter { model[$0]!.count > 500 }.sorted()
       for (key, count) in zip(large, [40, 120, 200]) { try set(key, count: count) }
       let refused = code {
         try table.barrier { (tx: inout SharedTable.Transaction) throws in
-          for (key, count) in zip(large.dropFirst(3), stride(from: 60, to: 400, by: 40)) {
+          for (key, count) in zip(large.dropFirst(3), stride(from: 20, to: 500, by: 16)) {
             try tx.set(key, [UInt8](repeating: 1, count: count))
           }
         }
