@@ -91,8 +91,7 @@ import Testing
       #expect(try cache[-1] == 7)
       let count = try cache.count
       #expect(count > 1_000 && count <= 10_001)
-      // Where the ledger's pages did not fit beside what was evicted, elements have gone without their lines.
-      #expect(try problems(table).allSatisfy { $0.hasPrefix("a line without its element") })
+      #expect(try problems(table) == [])
       try cache.removeAll()
       #expect(try cache.count == 0 && cache[9_999] == nil)
     }

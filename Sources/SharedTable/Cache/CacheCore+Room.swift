@@ -145,19 +145,35 @@ extension CacheCore {
     }
   }
 
-  /// Evicts some elements in a barrier of its own.
+  /// Evicts some elements, in a barrier of its own; in a table that has no room for all of the ledger's pages that this changes, a few in each of
+  /// several.
   ///
-  /// A table too full for the ledger's new pages can still delete: then the ledger keeps lines without elements, which
-  /// count until they are evicted themselves, first of all, since nobody uses them.
-  /// - Returns: how many it removed; fewer than asked for only if its barrier has seen the cache empty.
+  /// A table too full for even those can still delete: then the ledger keeps lines without elements, which count until they are evicted
+  /// themselves, first of all, since nobody uses them.
+  /// - Returns: how many it removed; fewer than asked for only if one of its barriers has seen the cache empty.
   func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
-    do throws(TableError) {
-      return try evictSome(count, timeout, keepingLedger: true)
-    } catch {
-      guard error.mayFitAfterReclaiming else { throw error }
-      return try evictSome(count, timeout, keepingLedger: false)
+    var removed = 0
+    var most = count
+    while removed < count {
+      let asked = min(most, count - removed)
+      do throws(TableError) {
+        let evicted = try evictSome(asked, timeout, keepingLedger: true)
+        removed += evicted
+        if evicted < asked { return removed }
+      } catch {
+        guard error.mayFitAfterReclaiming else { throw error }
+        guard most <= Self.evictionsInFullTable else {
+          most = Self.evictionsInFullTable
+          continue
+        }
+        return try removed + evictSome(count - removed, timeout, keepingLedger: false)
+      }
     }
+    return removed
   }
+
+  /// Each changes a page. With the head, the pages are of no more sizes than the room for replacements in a full table serves in one barrier.
+  private static let evictionsInFullTable = 4
 
   private func evictSome(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
     try withSoundLedger(timeout) { tx throws(TableError) in

@@ -1,0 +1,27 @@
+import TableTestSupport
+import TestSupport
+import Testing
+
+@testable import SharedTable
+
+/// A cache in a table that has no room.
+@Suite struct FullTableTests {
+  /// Each eviction changes a page, and each page may come to be of another size. For so many sizes the table has no room in one barrier.
+  @Test(arguments: Table.Variant.allCases)
+  func evictionsLeaveNoLineWithoutItsElement(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 3 << 20) { table in
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(1_000_000))
+      for key in 0..<4000 { try cache.set(key, key) }
+      try fillInEverySize(table)
+      for round in 1...10 {
+        #expect(try cache.core.evictSome(64, timeout: nil) == 64)
+        #expect(try cache.count == 4000 - round * 64)
+        #expect(try table.checkCollections() == [])
+      }
+      // With room again, one barrier evicts all that is left.
+      try removeFilling(table)
+      #expect(try cache.core.evictSome(4000, timeout: nil) == 4000 - 10 * 64)
+      #expect(try cache.count == 0)
+    }
+  }
+}
