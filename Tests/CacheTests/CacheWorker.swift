@@ -6,7 +6,7 @@ typealias StringCache = SharedCache<String, String>
 
 /// A worker that has the table open, and in it the cache "c".
 func cacheWorker(_ table: Table, limit: Int = 100) throws -> WorkerProcess {
-  let worker = try worker(table, timeoutSeconds: 300)
+  let worker = try worker(table)
   try worker.ask("cache c \(limit)", expecting: "ok")
   return worker
 }

@@ -261,7 +261,7 @@ import Testing
       let stopped = Counter()
       onThreads(3) { thread in
         var index = 0
-        let isOverMeanwhile = goOn(until: { isOver.load(ordering: .acquiring) }) {
+        let isOverMeanwhile = goOn(within: .seconds(600), until: { isOver.load(ordering: .acquiring) }) {
           index += 1
           // May find no room either.
           _ = try? cache.set("s\(thread)/\(index % 2000)", "small")

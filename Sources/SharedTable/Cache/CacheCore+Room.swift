@@ -145,11 +145,10 @@ extension CacheCore {
     }
   }
 
-  /// Evicts some elements, in a barrier of its own; in a table that has no room for all of the ledger's pages that this changes, a few in each of
-  /// several.
+  /// Evicts some elements, in a barrier of its own; in a table that has no room for all of the ledger's pages that this changes, in several.
   ///
-  /// A table too full for even those can still delete: then the ledger keeps lines without elements, which count until they are evicted
-  /// themselves, first of all, since nobody uses them.
+  /// A table too full for even one page can still delete, and so it does if many are to go: then the ledger keeps lines without elements, which count
+  /// until they are evicted themselves, first of all, since nobody uses them.
   /// - Returns: how many it removed; fewer than asked for only if one of its barriers has seen the cache empty.
   func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
     var removed = 0
@@ -162,18 +161,19 @@ extension CacheCore {
         if evicted < asked { return removed }
       } catch {
         guard error.mayFitAfterReclaiming else { throw error }
-        guard most <= Self.evictionsInFullTable else {
-          most = Self.evictionsInFullTable
-          continue
+        guard most > 1, count <= Self.mostInSmallBarriers else {
+          return try removed + evictSome(count - removed, timeout, keepingLedger: false)
         }
-        return try removed + evictSome(count - removed, timeout, keepingLedger: false)
+        // Each changes a page, and a full table has room for pages of a few sizes only.
+        most = (most + 3) / 4
       }
     }
     return removed
   }
 
-  /// Each changes a page. With the head, the pages are of no more sizes than the room for replacements in a full table serves in one barrier.
-  private static let evictionsInFullTable = 4
+  /// To evict more in small barriers would take long. Beside processes that store all the time these would never see the cache empty, and a write
+  /// that finds no room would evict what others store for ever.
+  private static let mostInSmallBarriers = 256
 
   private func evictSome(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
     try withSoundLedger(timeout) { tx throws(TableError) in
