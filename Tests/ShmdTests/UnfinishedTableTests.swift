@@ -58,6 +58,18 @@ import Testing
     #expect(try second.wait() == .code(0), "\(second.transcript)")
   }
 
+  /// A creator that dies at the end leaves data that observers can open.
+  @Test func aCheckTellsOfATableOfWhichOnlyTheDataIsFinished() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    _ = try Table.create(name, .init(capacityBytes: 2 << 20))
+    try leaveUnfinished(name, fixture)
+    let check = try fixture.check()
+    #expect(try check.wait() == .code(0), "\(check.transcript)")
+    #expect(check.transcript.contains("a process began to make it and did not finish"), "\(check.transcript)")
+  }
+
   @Test func aTurnReplacesWhatWasNotFinished() throws {
     let fixture = try DaemonFixture()
     let (kept, blocked) = (fixture.tableName(), fixture.tableName())
