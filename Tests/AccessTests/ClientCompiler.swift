@@ -46,7 +46,7 @@ struct ClientCompiler {
         try Self.write(text, to: names[index])
       }
       let ended = try WorkerProcess.run(
-        "/usr/bin/env", ["-C", directory, compiler] + arguments + names, timeoutSeconds: 300)
+        "/usr/bin/env", ["-C", directory, compiler] + arguments + names)
       let lines = (ended.errors + ended.output).split(separator: "\n")
       let found = names.map { name in
         lines.filter { $0.hasPrefix("\(name):") && $0.contains(": error: ") }.map(String.init)

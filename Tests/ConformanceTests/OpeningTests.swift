@@ -182,8 +182,13 @@ import Testing
       try opener.send("open \(name) participant")
       // It sleeps between two looks: it has seen the name with nothing behind it.
       try opener.waitUntilAsleep()
-      try SharedObject.unlink(name: object)
-      try Table.create(name, .init(capacityBytes: 4 << 20)).set("k", "1")
+      // Made under another name first: the opener must not find none in between.
+      try withTableName { (other: String) throws -> Void in
+        try Table.create(other, .init(capacityBytes: 4 << 20)).set("k", "1")
+        for suffix in ["data", "ctl"] {
+          try #require(rename("/dev/shm/shmtable.\(other).\(suffix)", "/dev/shm/shmtable.\(name).\(suffix)") == 0)
+        }
+      }
       try opener.expectLine("ok")
       try opener.ask("get k", expecting: "1")
     }

@@ -93,7 +93,7 @@
     }
 
     private static func isFree(_ port: Int) throws -> Bool {
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
       guard descriptor >= 0 else { throw Failure("socket: error \(errno)") }
       defer { close(descriptor) }
       var name = sockaddr_in()

@@ -34,7 +34,7 @@
 
     @Test func aLeaseThatEndsTakesItsKeysByAnEvent() async throws {
       try await EtcdFixture.with { fixture in
-        let lease = try fixture.server.grant(seconds: 5)
+        let lease = try fixture.server.grant(seconds: 20)
         try fixture.server.control("put", "app/a", "1", "--lease", lease)
         try fixture.server.control("put", "app/own", "1")
         try await fixture.mirroring(expiring) { _ in
@@ -84,7 +84,7 @@
     @Test func whileEtcdIsAwayAKeyGoesWithItsLeaseOnlyWhereThatIsWanted() async throws {
       for leases in MirrorSettings.Leases.allCases {
         try await EtcdFixture.with { fixture in
-          let short = try fixture.server.grant(seconds: 5)
+          let short = try fixture.server.grant(seconds: 20)
           let long = try fixture.server.grant(seconds: 600)
           try fixture.server.control("put", "app/short", "1", "--lease", short)
           try fixture.server.control("put", "app/long", "1", "--lease", long)
@@ -112,7 +112,7 @@
     @Test func theDaemonDiesAndAKeyGoesWithItsLeaseUntilTheNextOneBringsItBack() async throws {
       let server = try EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
-        let lease = try server.grant(seconds: 5)
+        let lease = try server.grant(seconds: 20)
         try server.control("put", "app/a", "1", "--lease", lease)
         let daemon = try EtcdDaemon(server, name, leases: "expire")
         let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)

@@ -53,7 +53,7 @@ extension Visits {
         try visits.hostTransaction { tx in try tx.set("two", big) }
       }
     }
-    waitUntil { visits.hostExecutor.waitingCount == 2 }
+    await suspendUntil { visits.hostExecutor.waitingCount == 2 }
     queue.resume()
     try await run.value
     #expect(await visits.calls == 2)

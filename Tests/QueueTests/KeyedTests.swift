@@ -186,7 +186,7 @@ import Testing
   /// The wait for the turn takes nearly all of one timeout, and the commit more than what is left.
   @Test func theCommitHasATimeoutOfItsOwn() throws {
     var timeout = Duration.milliseconds(500)
-    // Where the machine was too busy, the wait for the turn took all.
+    // On a busy machine the wait for the turn may take all, or a thread may let the table go too late.
     while try !commitLate(timeout) { timeout *= 2 }
   }
 
@@ -216,7 +216,7 @@ import Testing
         }
         try holder?.join()
         #expect(try queue.table.get("k") == 1)
-      } catch let error as TableError where error.message.contains("submitted before it") {
+      } catch let error as TableError where error.code == .timedOut && timeout < .seconds(16) {
         isInTime = false
       }
       opener.joinQuietly()

@@ -3,6 +3,8 @@ import SharedTable
 import TestSupport
 import Testing
 
+@testable import RESPServer
+
 /// What clients are told while a lane has somebody's session.
 @Suite struct LaneTests {
   /// Each table's keys are removed on that table's lane: who writes to another one meanwhile need not wait.
@@ -41,7 +43,7 @@ import Testing
   }
 
   @Test func whoGetsAMessageOfATransactionFindsWhatItStored() async throws {
-    try await withServer { server, client throws in
+    try await withServer(adjusting: { $0.longestTransaction = .seconds(3600) }) { server, client throws in
       let (listener, reader) = (try server.client(), try server.client())
       _ = try client.call("SET", "k", "old")
       _ = try listener.call("SUBSCRIBE", "changes")
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test func whoBeginsToListenGetsTheAnswerBeforeTheFirstMessage() async throws {
-    try await withServer { server, client throws in
+    try await withServer(adjusting: { $0.longestTransaction = .seconds(3600) }) { server, client throws in
       let other = try server.client()
       try execInLane(client, server, [["SUBSCRIBE", "changes"]])
       while try other.call("PUBLISH", "changes", "k") == ":0" {}

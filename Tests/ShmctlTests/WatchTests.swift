@@ -60,7 +60,7 @@ import Testing
     let table = try TestTable()
     let script = #"""
       others() { seq 20000 | sed 's/.*/set other-& &/' | "$SHMCTL" -t "$T" batch -q; }
-      timeout -s KILL 30 "$SHMCTL" -t "$T" watch $W --until done --exec 'echo >"$O"; until [ -e "$O.go" ]; do sleep 0.02; done' >/dev/null & w=$!
+      timeout -s KILL 100 "$SHMCTL" -t "$T" watch $W --until done --exec 'echo >"$O"; until [ -e "$O.go" ]; do sleep 0.02; done' >/dev/null & w=$!
       i=0; until [ -e "$O" ] || [ $i -gt 400 ]; do "$SHMCTL" -t "$T" set state busy; sleep 0.02; i=$((i + 1)); done
       "$SHMCTL" -t "$T" set state done; others; touch "$O.go"; wait $w; echo $?; rm "$O" "$O.go"
       """#

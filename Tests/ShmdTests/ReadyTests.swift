@@ -100,8 +100,8 @@ import Testing
 
   @Test func aServerWhoseFirstAttemptDoesNotEndHoldsUpReadyForABoundedTime() async throws {
     let said = try await saidReady(patience: .milliseconds(10)) { startup, manager in
-      startup.firstRoundOver.open()
       startup.attempted(.monitoring).open()
+      startup.firstRoundOver.open()
       return await comesTrue { manager.hasCome("READY=1") }
     }
     #expect(said == ["READY=1\nSTATUS=0 tables; 'resp' does not listen yet"])

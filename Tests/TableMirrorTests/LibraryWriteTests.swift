@@ -43,7 +43,7 @@ import UpstreamWrites
       let table = host.fixture.table
       // More than the pool has threads: if each kept one, the store's answers, which come by the pool, would never come.
       let sums = try await withThrowingTaskGroup(of: Int64.self) { group in
-        for _ in 0..<64 { group.addTask { try await table.upstream.increment("n") } }
+        for _ in 0..<64 { group.addTask { try await table.upstream.increment("n", timeout: .seconds(600)) } }
         return try await group.reduce(into: Set()) { $0.insert($1) }
       }
       #expect(sums == Set(1...64))

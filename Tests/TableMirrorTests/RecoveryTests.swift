@@ -168,12 +168,13 @@ import Testing
           }
           state.term = 2
         }
-        try await fixture.wait { $0.state == .stopped || $0.state == .away }
+        try #require(await comesTrue { sessions.value >= 3 })
         let last = fixture.store.commit([("app/a", "2")])
         try await fixture.wait { $0.state == .stopped || $0.revision == last }
         #expect(try fixture.contents == ["a": "2"])
       }
       #expect(report.reads == 1)
+      #expect(news.contains { if case .away = $0 { true } else { false } })
       #expect(!news.contains { if case .stopped = $0 { true } else { false } })
     }
   }

@@ -21,6 +21,8 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     let steps: [ScriptedSocket.Step]
     let code: TableError.Code
+    /// Whoever only waits is waited for no longer than that.
+    var timeout = Duration.seconds(60)
     var testDescription: String { "\(steps) \(code)" }
   }
 
@@ -29,7 +31,7 @@ import Testing
   /// Behind the last byte of a command that writes nobody knows; before, nothing can have happened.
   @Test(arguments: [
     Case(steps: [.close], code: .upstreamAway),
-    Case(steps: [.answer("+OK")], code: .timedOut),
+    Case(steps: [.answer("+OK")], code: .timedOut, timeout: .milliseconds(500)),
     Case(steps: [.answer("-NOPERM you may not\r\n")], code: .notPermitted),
     Case(steps: [.answer("-ERR max number of clients reached\r\n")], code: .upstreamAway),
     Case(steps: [.answer("-WHAT\r\n")], code: .upstreamAway),
@@ -45,12 +47,11 @@ import Testing
     Case(steps: [ok, .endless("*9")], code: .upstreamUnsure),
     Case(steps: [ok, .answer("-MIRRORWHAT now\r\n")], code: .upstreamUnsure),
     Case(steps: [ok, .answer("-MIRRORLATE x\u{1b}[2J\r\n")], code: .upstreamLate),
-    Case(steps: [ok], code: .upstreamUnsure),
+    Case(steps: [ok], code: .upstreamUnsure, timeout: .seconds(5)),
   ]) func whatComesOfAStore(example: Case) async throws {
     try await withMirror { fixture, path in
       let socket = try ScriptedSocket(path, steps: example.steps)
-      // Whoever only waits is waited for no longer than that.
-      let failure = await error { try await fixture.table.upstream.set("k", "v", timeout: .milliseconds(500)) }
+      let failure = await error { try await fixture.table.upstream.set("k", "v", timeout: example.timeout) }
       #expect(failure?.code == example.code, "\(String(describing: failure))")
       #expect(failure?.message.contains("\u{1b}") == false)
       let played = try socket.end()
@@ -73,7 +74,7 @@ import Testing
     try await withMirror { fixture, path in
       let socket = try ScriptedSocket(path, steps: example.steps)
       let failure = await error {
-        try await fixture.table.upstream.transaction(timeout: .milliseconds(500)) { tx in
+        try await fixture.table.upstream.transaction(timeout: example.timeout) { tx in
           _ = try tx.get("looked-at")
           try tx.set("k", "v")
         }

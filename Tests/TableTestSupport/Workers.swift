@@ -5,7 +5,7 @@ public import Testing
 
 /// A worker that has the table open.
 public func worker(
-  _ table: Table, _ access: String = "participant", timeoutSeconds: Int = 240
+  _ table: Table, _ access: String = "participant", timeoutSeconds: Int = 900
 ) throws -> WorkerProcess {
   let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
   try worker.ask("open \(table.name) \(access)", expecting: "ok")

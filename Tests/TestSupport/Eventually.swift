@@ -1,8 +1,8 @@
 import Glibc
 
-/// Waits on this thread until `condition` holds, a minute at most or as long as `patience` says: for what only time brings.
+/// Waits on this thread until `condition` holds, ten minutes at most or as long as `patience` says: for what only time brings.
 /// - Returns: whether it holds.
-public func eventually(within patience: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
+public func eventually(within patience: Duration = .seconds(600), _ condition: () throws -> Bool) rethrows -> Bool {
   let end = ContinuousClock.now + patience
   while try !condition() {
     if ContinuousClock.now >= end { return false }
@@ -13,7 +13,7 @@ public func eventually(within patience: Duration = .seconds(60), _ condition: ()
 
 /// ``eventually(within:_:)`` for a task, which leaves its thread to others meanwhile.
 public func comesTrue(
-  within patience: Duration = .seconds(60), _ condition: () async throws -> Bool
+  within patience: Duration = .seconds(600), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
   let end = ContinuousClock.now + patience
   while try await !condition() {

@@ -86,13 +86,20 @@ func answer(_ words: [String]) throws -> String {
     opened = try Table.open(words[1])
     return table.isObserver ? "observer" : "participant"
   case "create-or-open":
-    do {
-      opened = try Table.create(words[1], .init(capacityBytes: 2 << 20))
-      return "created"
-    } catch {
-      guard error.code == .exists else { throw error }
-      opened = try Table.open(words[1], access: .participant)
-      return "opened"
+    while true {
+      do {
+        opened = try Table.create(words[1], .init(capacityBytes: 2 << 20))
+        return "created"
+      } catch {
+        guard error.code == .exists else { throw error }
+      }
+      do {
+        opened = try Table.open(words[1], access: .participant)
+        return "opened"
+      } catch {
+        // Another process has taken away what a third had only begun, and makes it.
+        guard error.code == .noSuchTable else { throw error }
+      }
     }
   case "create-half":
     // Stops for ever where a part of the table is there.
