@@ -145,27 +145,24 @@ extension CacheCore {
     }
   }
 
-  /// Evicts some elements, in a barrier of its own; in a table that has no room for all of the ledger's pages that this changes, in several.
-  ///
-  /// A table too full for even one page can still delete, and so it does if many are to go: then the ledger keeps lines without elements, which count
-  /// until they are evicted themselves, first of all, since nobody uses them.
+  /// Evicts some elements. In a table that has no room in one barrier for all pages of the ledger that this changes, up to
+  /// ``mostInSmallBarriers`` go in several barriers, which become smaller until they fit.
   /// - Returns: how many it removed; fewer than asked for only if one of its barriers has seen the cache empty.
   func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
+    guard count <= Self.mostInSmallBarriers else { return try evictAtOnce(count, timeout: timeout) }
     var removed = 0
-    var most = count
+    var lines = count
     while removed < count {
-      let asked = min(most, count - removed)
       do throws(TableError) {
-        let evicted = try evictSome(asked, timeout, keepingLedger: true)
-        removed += evicted
-        if evicted < asked { return removed }
+        let evicted = try evict(lines: min(lines, count - removed), timeout)
+        removed += evicted.elements
+        if evicted.sawEmpty { return removed }
       } catch {
         guard error.mayFitAfterReclaiming else { throw error }
-        guard most > 1, count <= Self.mostInSmallBarriers else {
-          return try removed + evictSome(count - removed, timeout, keepingLedger: false)
+        guard lines > 1 else {
+          return try removed + evictAtOnce(count - removed, timeout, keepingLedger: false)
         }
-        // Each changes a page, and a full table has room for pages of a few sizes only.
-        most = (most + 3) / 4
+        lines = (lines + 3) / 4
       }
     }
     return removed
@@ -175,7 +172,37 @@ extension CacheCore {
   /// that finds no room would evict what others store for ever.
   private static let mostInSmallBarriers = 256
 
-  private func evictSome(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
+  /// Evicts so many lines in a barrier of its own, and the elements that they name; some may have gone before their lines.
+  private func evict(
+    lines: Int, _ timeout: Duration?
+  ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
+    try withSoundLedger(timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger(self, tx)
+      var (elements, left) = (0, lines)
+      while left > 0, ledger.head.count > 0 {
+        elements += try ledger.evict(sparing: nil, &tx)
+        left -= 1
+      }
+      try ledger.store(&tx)
+      return (elements, left > 0)
+    }
+  }
+
+  /// Evicts so many elements in a barrier of its own.
+  ///
+  /// A table too full for the ledger's new pages can still delete: then the ledger keeps lines without elements, which
+  /// count until they are evicted themselves, first of all, since nobody uses them.
+  /// - Returns: how many it removed; fewer than asked for only if its barrier has seen the cache empty.
+  func evictAtOnce(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
+    do throws(TableError) {
+      return try evictAtOnce(count, timeout, keepingLedger: true)
+    } catch {
+      guard error.mayFitAfterReclaiming else { throw error }
+      return try evictAtOnce(count, timeout, keepingLedger: false)
+    }
+  }
+
+  private func evictAtOnce(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
     try withSoundLedger(timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
       var removed = 0

@@ -199,7 +199,7 @@ extension CacheCore {
       guard error.mayFitAfterReclaiming else { throw error }
       // More than one barrier takes: in several, each of them whole. One that removes fewer has seen the cache empty. Others may store
       // elements between two of these barriers: to go on until one removes none ended only if they stored nothing for a moment.
-      while try evictSome(Self.removedAtOnce, timeout: timeout) >= Self.removedAtOnce {}
+      while try evictAtOnce(Self.removedAtOnce, timeout: timeout) >= Self.removedAtOnce {}
       try removeAllAtOnce(timeout)
     }
   }
