@@ -1,5 +1,6 @@
 /* What must hold of the format, and the table of all of it that the layout hash is computed from. */
 #include "shm_format_offsets.h"
+#include "shm_size_classes.h"
 #include "shm_robust_mutex.h"
 #include "shm_rwlock.h"
 #include <string.h>

@@ -3,6 +3,7 @@
 #define CSHIMS_H
 #include "shm_base.h"
 #include "shm_format_offsets.h"
+#include "shm_size_classes.h"
 #include "shm_atomics.h"
 #include "shm_hash.h"
 #include "shm_bucket.h"

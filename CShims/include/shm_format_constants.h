@@ -40,12 +40,6 @@
   C(SHM_RESERVED_SUPERFRAMES, 5)                                                                                       \
   C(SHM_ROOM_REPLACEMENT_BIT, 63) /* of room_wanted: the reserve had no block for what was to replace a value */
 
-/* The block sizes of slabs: each the largest multiple of 16 of which k fit into a slab. */
-#define SHM_SIZE_CLASSES(S)                                                                                            \
-  S(32) S(48) S(64) S(80) S(96) S(112) S(128) S(144) S(160) S(176) S(192) S(208) S(224) S(240) S(256) S(272) S(288)    \
-  S(304) S(320) S(336) S(352) S(368) S(384) S(416) S(448) S(480) S(512) S(576) S(672) S(768) S(896) S(1024) S(1168)    \
-  S(1360) S(1632) S(2048) S(2336) S(2720) S(3264) S(4096)
-
 /*
  * From the hash of a key to its entry:
  *

@@ -5,7 +5,7 @@ final class StructLayout: Sendable {
   /// The type that it is of.
   let type: ObjectIdentifier
   let fingerprint: UInt64
-  private let checks: [FieldBits]
+  private let checks: [FieldValidator]
   private let padding: [Range<Int>]
   private let hasPadding: Bool
 
@@ -39,7 +39,7 @@ final class StructLayout: Sendable {
 private struct FieldWalk {
   let schemaName: String
   var fingerprint = Fingerprint()
-  var checks: [FieldBits] = []
+  var checks: [FieldValidator] = []
   var covered = CoveredBytes()
 
   init(schemaName: String) { self.schemaName = schemaName }
@@ -48,8 +48,8 @@ private struct FieldWalk {
   ///   - base: where the field lies in the struct, in bytes.
   ///   - path: what it is called there, as `origin.x`.
   mutating func visit(_ type: Any.Type, at base: Int, _ path: String) throws(LayoutRefusal) {
-    if type == Bool.self { checks.append(FieldBits(offset: base, .below(2))) }
-    if type == Unicode.Scalar.self { checks.append(FieldBits(offset: base, .unicodeScalar)) }
+    if type == Bool.self { checks.append(FieldValidator(offset: base, .below(2))) }
+    if type == Unicode.Scalar.self { checks.append(FieldValidator(offset: base, .unicodeScalar)) }
     if let array = type as? any InlineArrayField.Type { return try visit(array, at: base, path) }
     switch kind(of: type) {
     case .struct, .tuple: try visitFields(of: type, at: base, path)
@@ -105,7 +105,7 @@ private struct FieldWalk {
     fingerprint = first.fingerprint
     for index in 0..<array.elementCount {
       let offset = index * array.stride
-      checks += first.checks.map { FieldBits(offset: $0.offset + offset, $0.values) }
+      checks += first.checks.map { FieldValidator(offset: $0.offset + offset, $0.values) }
       covered.add(first.covered, shiftedBy: offset)
     }
   }
@@ -120,7 +120,7 @@ private struct FieldWalk {
     let wrapped = optional.wrapped
     if wrapped == Bool.self {
       fingerprint.fold("Bool")
-      checks.append(FieldBits(offset: base, .below(3)))
+      checks.append(FieldValidator(offset: base, .below(3)))
       covered.add(base..<base + 1)
     } else if kind(of: wrapped) == .enum {
       visit(cases: try cases(of: wrapped, path), at: base, isOptional: true)
@@ -130,7 +130,7 @@ private struct FieldWalk {
       guard let tag = optional.tagOffset else {
         throw refusal(path, "is a \(type), whose nil cannot be told from other bits; use a field of its own for that")
       }
-      checks.append(FieldBits(offset: base + tag, .below(2)))
+      checks.append(FieldValidator(offset: base + tag, .below(2)))
       covered.add(base + tag..<base + tag + 1)
     }
   }
@@ -140,10 +140,10 @@ private struct FieldWalk {
       throw refusal(
         path, "is the enum \(type), whose bits cannot be checked; make it CaseIterable, or store its raw value")
     }
-    guard !FieldPatterns.isEmpty(cases) else {
+    guard !CasePatterns.isEmpty(cases) else {
       throw refusal(path, "is the enum \(type), whose allCases is empty; name all of its cases there")
     }
-    guard !FieldPatterns.haveAssociatedValues(cases) else {
+    guard !CasePatterns.haveAssociatedValues(cases) else {
       throw refusal(path, "is the enum \(type) with associated values, whose bits cannot be checked")
     }
     return cases
@@ -151,12 +151,12 @@ private struct FieldWalk {
 
   /// The cases' names belong to the layout: another program's case of the same bits may be another.
   private mutating func visit(cases type: any CaseIterable.Type, at base: Int, isOptional: Bool) {
-    FieldPatterns.names(type).forEach { fingerprint.fold($0) }
-    let patterns = isOptional ? FieldPatterns.ofOptional(type) : FieldPatterns.of(type)
+    CasePatterns.names(type).forEach { fingerprint.fold($0) }
+    let patterns = isOptional ? CasePatterns.ofOptional(type) : CasePatterns.of(type)
     patterns.forEach { fingerprint.fold($0) }
     // An enum of one case has no bits.
     guard let first = patterns.first, !first.isEmpty else { return }
-    checks.append(FieldBits(offset: base, patterns: patterns))
+    checks.append(FieldValidator(offset: base, patterns: patterns))
     covered.add(base..<base + first.count)
   }
 

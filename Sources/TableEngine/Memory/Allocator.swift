@@ -8,9 +8,7 @@ import CShims
 /// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
 /// - Hints are supersets of the truth, and bounds of runs never too low. Each search proves what one says, and corrects it when it
 ///   lied.
-/// - The last superframes of the last unit that there is are for tombstones alone, and those before them for values that take
-///   another's place, until the table grows: without them neither a full table nor one in a full file system could delete, or
-///   replace a value.
+/// - The end of the last unit is for a ``Purpose`` of its own: the reserve (`Allocator+Reserve.swift`).
 ///
 /// A class, though nothing in it changes: what it is made of would be copied onto the stack for each call.
 final class Allocator: Sendable {
@@ -35,18 +33,6 @@ final class Allocator: Sendable {
 
   /// Units whose pages are allocated and whose descriptors are valid.
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
-
-  /// What a block is for. It decides which part of the reserve the block may come from.
-  enum Purpose {
-    case anything
-    /// A value that takes the place of one that is no smaller.
-    case replacement
-    case tombstone
-  }
-
-  /// The last superframes of the last unit: those for replacements, and behind them those for tombstones. Each part has room for a
-  /// tombstone of the longest key, or for a value of 64 KiB.
-  static let reservedSuperframes = 2 * SHM_RESERVED_SUPERFRAMES
 
   /// A free block of this size code, growing the table if need be; its bits are not set yet.
   /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
@@ -78,33 +64,6 @@ final class Allocator: Sendable {
   private func noteRecent(_ block: BlockRef) {
     let superframe = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes
     if superframe < firstReservedSuperframe { recent[block.code] = superframe }
-  }
-
-  /// Where the reserve begins; counted over all units.
-  private var firstReservedSuperframe: Int { unitCount &* Geometry.superframesPerUnit &- Self.reservedSuperframes }
-
-  /// The least block that the reserve can have.
-  var reserveStart: BlockRef {
-    BlockRef(offset: geometry.unitsOffset &+ firstReservedSuperframe &* SizeClasses.slabBytes, code: 0)
-  }
-
-  /// The superframes of a unit that a search may look at, as bits.
-  func usableSuperframes(_ unit: Int, _ purpose: Purpose) -> UInt64 {
-    if unit != unitCount - 1 { return .max }
-    switch purpose {
-    case .anything: return .max >> UInt64(Self.reservedSuperframes)
-    case .replacement: return .max >> UInt64(SHM_RESERVED_SUPERFRAMES)
-    case .tombstone: return ~(Self.forReplacements)
-    }
-  }
-
-  private static let forReplacements: UInt64 =
-    .max << UInt64(Geometry.superframesPerUnit - reservedSuperframes) & .max >> UInt64(SHM_RESERVED_SUPERFRAMES)
-
-  /// The frames of the last unit that are reserved for replacements.
-  var framesForReplacements: Range<Int> {
-    let end = unitCount * Geometry.superframesPerUnit - SHM_RESERVED_SUPERFRAMES
-    return (end - SHM_RESERVED_SUPERFRAMES) * Geometry.framesPerSuperframe..<end * Geometry.framesPerSuperframe
   }
 
   /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe, a new unit, and only

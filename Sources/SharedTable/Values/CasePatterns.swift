@@ -3,8 +3,8 @@
 @_silgen_name("swift_EnumCaseName")
 private func caseName<T>(_ value: T) -> UnsafePointer<CChar>?
 
-/// A type's values as patterns of bits.
-enum FieldPatterns {
+/// The cases of an enum as patterns of bits, and what they are called.
+enum CasePatterns {
   /// Of all cases.
   static func of<Cases: CaseIterable>(_ type: Cases.Type) -> [[UInt8]] {
     Cases.allCases.map { value in pattern(value) }

@@ -1,6 +1,6 @@
 /// A field of a ``SharedStruct`` not all of whose patterns of bits are values: which ones are. To load others would be
 /// undefined behaviour, whoever stored them.
-struct FieldBits: Sendable {
+struct FieldValidator: Sendable {
   /// In bytes, from the struct's start.
   let offset: Int
   let values: Values
