@@ -108,13 +108,17 @@ final class TableSalvage {
     return unsafe key(kept).elementsEqual(voucher)
   }
 
-  private func key(_ kept: Whole) -> UnsafeRawBufferPointer {
-    unsafe UnsafeRawBufferPointer(start: data.pointer(kept.entry + kept.meta.keyOffset), count: kept.meta.keyLength)
+  private func key(_ kept: Whole) -> UnsafeRawBufferPointer { unsafe key(ofEntry: kept.entry, kept.meta) }
+
+  private func key(ofEntry entry: Int, _ meta: EntryMeta) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: data.pointer(entry + meta.keyOffset), count: meta.keyLength)
   }
 
   /// A key for people.
-  func name(_ kept: Whole) -> String {
-    "key '\(unsafe String.printableStart(key(kept)))'"
+  func name(_ kept: Whole) -> String { name(ofEntry: kept.entry, kept.meta) }
+
+  private func name(ofEntry entry: Int, _ meta: EntryMeta) -> String {
+    "key '\(unsafe String.printableStart(key(ofEntry: entry, meta)))'"
   }
 
   /// As far as it is known which key a word that is given up was.
@@ -122,10 +126,9 @@ final class TableSalvage {
     let entry = BucketWord.offset(word)
     guard isAligned(entry) else { return "a key (word at \(offset))" }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    guard meta.keyOffset + meta.keyLength <= map.limit - entry, meta.byteCount <= map.limit - entry,
-      let code = map.code(ofEntry: entry, meta, data)
-    else { return "a key (word at \(offset))" }
-    let kept = Whole(block: BlockRef(offset: entry, code: code), meta: meta, hash: 0)
-    return "perhaps \(name(kept)) (word at \(offset))"
+    guard meta.keyOffset + meta.keyLength <= map.limit - entry, meta.byteCount <= map.limit - entry else {
+      return "a key (word at \(offset))"
+    }
+    return "perhaps \(name(ofEntry: entry, meta)) (word at \(offset))"
   }
 }
