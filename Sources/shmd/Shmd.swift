@@ -9,7 +9,8 @@ struct Shmd: AsyncParsableCommand {
     discussion: """
       Runs in the foreground until SIGTERM or SIGINT and leaves the tables in place. SIGHUP reloads the configuration.
 
-      Exit status: 0 stopped or checked, 1 failure, 64 usage, 75 already running or users cannot be looked up, 78 configuration refused.
+      Exit status: 0 stopped or checked, 1 failure, also if a durable table could not be stored at the end, 64 usage, 75 already running or users \
+      cannot be looked up, 78 configuration refused.
       """,
     version: shmdVersion)
 

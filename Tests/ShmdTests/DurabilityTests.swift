@@ -362,6 +362,23 @@ import Testing
     #expect(try second.wait() == .code(0))
   }
 
+  /// Whoever has stopped the daemon to drop the table is told that this loses something.
+  @Test func aStopThatCouldNotStoreIsAFailure() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name, "relaxed(60min)")
+    defer { stores.remove() }
+    let table = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
+    // A file of the daemon's may grow to 1 MiB, as on a disk that is full then.
+    let daemon = try fixture.start(prelude: "trap '' XFSZ; ulimit -f 1024")
+    try daemon.waitUntilSaid("ready tables=")
+    for index in 0..<3000 { try table.set("key \(index)", [UInt8](repeating: UInt8(index & 255), count: 900)) }
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(1), "\(daemon.transcript)")
+    #expect(daemon.transcript.contains("not all is stored"), "\(daemon.transcript)")
+    #expect(daemon.transcript.contains("'\(name)' is not stored: "), "\(daemon.transcript)")
+  }
+
   /// The store would be that of the table before, and nothing of the new one would be stored.
   @Test func aStoredTableIsResizedOnlyByForce() throws {
     let fixture = try DaemonFixture()

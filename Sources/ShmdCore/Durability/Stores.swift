@@ -21,6 +21,7 @@ public final class Stores: Sendable {
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
     /// be had is tried for in each round, and reading a large store to its damaged row, or until /dev/shm is full, takes seconds.
     var unreadable: [String: (error: TableError, until: ContinuousClock.Instant)] = [:]
+    var unfinished: [String] = []
   }
 
   private struct Unkept {
@@ -287,22 +288,29 @@ public final class Stores: Sendable {
   var troubles: [String] { statuses.compactMap { name, status in Self.trouble(of: name, status) } }
 
   static func trouble(of name: String, _ status: StoreStatus) -> String? {
-    if let error = status.error { return "'\(name)' is not stored: \(error)" }
+    if let error = status.error { return complaint(name, error) }
     if status.overdue > longLag { return "'\(name)' is stored late" }
     let busy = status.busy
     return busy > longLag ? "'\(name)' has waited for its store's disk for \(busy.components.seconds) s" : nil
   }
 
-  /// A last sync of all, side by side; returns when they are over.
+  private static func complaint(_ name: String, _ error: StoreError) -> String { "'\(name)' is not stored: \(error)" }
+
+  /// A last sync of all, side by side; returns when they are over. ``unfinished`` tells which failed.
   func stop() async {
-    let keepers = state.withLock { state in
+    let (keepers, unkept) = state.withLock { state in
       defer { state.keepers = [:] }
-      return Array(state.keepers.values)
+      return (state.keepers, state.unkept)
     }
     await withTaskGroup(of: Void.self) { group in
-      for keeper in keepers {
+      for keeper in keepers.values {
         group.addTask { await withCheckedContinuation { done in keeper.stop { done.resume() } } }
       }
     }
+    let errors = keepers.compactMapValues(\.status.error).merging(unkept.mapValues(\.error)) { kept, _ in kept }
+    state.withLock { $0.unfinished = errors.sorted { $0.key < $1.key }.map { Self.complaint($0.key, $0.value) } }
   }
+
+  /// What ``stop()`` could not store.
+  var unfinished: [String] { state.withLock { $0.unfinished } }
 }

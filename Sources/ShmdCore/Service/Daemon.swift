@@ -188,6 +188,14 @@ public struct Daemon: Sendable {
         of: configuration, passed: passed, threshold: threshold, log: log, keeper: keeper, timeout: timeout,
         hangUps: hangUps, lock: lock
       ).run()
+      // Whoever stops it to drop the tables must learn that these alone hold what was written last.
+      let unfinished = keeper.stores.unfinished
+      guard unfinished.isEmpty else {
+        log.critical(
+          "stopped, and not all is stored: the tables in memory alone hold it",
+          metadata: ["problem": "\(unfinished.joined(separator: "; "))"])
+        return .failure
+      }
       log.notice("stopped, the tables stay in place")
       return .success
     } catch {
