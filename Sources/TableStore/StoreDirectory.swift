@@ -104,7 +104,7 @@ public struct StoreDirectory: Sendable, Equatable {
     guard unsafe stat(path, &status) == 0 else { return nil }
     if !FileRights.isOurs(status.st_uid) {
       return StoreError(
-        .foreign, path, "belongs to user \(status.st_uid), neither shmd's nor root's; \(cureForSharing)")
+        .foreign, path, "belongs to user \(status.st_uid), neither root's nor this daemon's; \(cureForSharing)")
     }
     guard status.st_mode & 0o022 != 0 else { return nil }
     return StoreError(

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SharedTable
+import TableEngine
 import TestSupport
 import Testing
 
@@ -142,6 +143,25 @@ import Testing
     let finding = try #require(try findings(table).first)
     #expect(finding["check"] as? String == "stalledReader")
     #expect((finding["cure"] as? String)?.hasPrefix("kill \(worker.pid) ") == true)
+  }
+
+  /// What the doctor prints is carried out, word for word.
+  @Test(arguments: [false, true]) func theCureOfADamagedTableHelps(isStored: Bool) throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    for index in 0..<100 { try handle.set("k\(index)", index) }
+    if isStored { try handle.segment.setKeeping(.kept) }
+    try handle.loseWords()
+    try table.setControlWord(ControlLayout.damaged, 1)
+    let finding = try #require(try findings(table).first { $0["check"] as? String == "damaged" })
+    let cure = try #require(finding["cure"] as? String)
+    if isStored {
+      #expect(cure == "shmctl drop \(table.name)    # shmd brings it back from its store")
+    } else {
+      let run = try CommandRun(shell: cure.replacing("shmctl", with: "\"$SHMCTL\""))
+      #expect(run.status == 0 && run.text.contains("repaired: 99 keys kept, 1 given up"), "\(run.text)\(run.errors)")
+      #expect(try handle.check() == [])
+    }
   }
 
   @Test func aNearlyFullTableIsFound() throws {

@@ -41,6 +41,25 @@ import Testing
     }
   }
 
+  /// With a dump as well, `load` would find its keys there.
+  @Test func aDurableTableIsMadeAnewFromItsStore() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    _ = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
+    try fixture.write(
+      """
+      store-directory: \(fixture.directory)/stores
+      tables:
+        - {name: \(name), capacity: 4MiB, durability: relaxed}
+      """)
+    let check = try fixture.check()
+    #expect(try check.wait() == .code(78))
+    let advice =
+      "To make it anew with what its store holds, stop its writers and run: "
+      + "systemctl reload shmd && shmctl drop \(name) && systemctl reload shmd"
+    #expect(check.lines.contains { $0.hasSuffix("it stays as it is. \(advice)") }, "\(check.transcript)")
+  }
+
   @Test func checkingComparesWithTheTablesThatLive() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()

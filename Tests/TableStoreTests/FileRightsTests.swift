@@ -74,7 +74,8 @@ import Testing
         #expect(lchown(file, 0, 0) == 0)
         #expect(try contents(try #require(try rebooted(name, from: directory))).count == 1)
         #expect(chown(directory.path, user, user) == 0)
-        #expect(directory.obstacle?.message.hasPrefix("belongs to user \(user), neither shmd's nor root's; ") == true)
+        let foreign = "belongs to user \(user), neither root's nor this daemon's; "
+        #expect(directory.obstacle?.message.hasPrefix(foreign) == true)
         #expect(storeError { try rebooted(name, from: directory) }?.code == .foreign)
       }
     }

@@ -288,10 +288,18 @@ struct Plan {
     _ table: TableConfiguration, _ found: Table, _ key: TableKeyword, _ difference: String
   ) -> Problem {
     let (name, trust) = (table.name, trust(table, found))
+    let anew = "shmctl drop\(trust) \(name) && systemctl reload shmd"
+    guard table.durability.mode == nil else {
+      // It comes back from its store: to load a dump as well would find its keys there.
+      return problem(
+        table, key,
+        difference + "; it stays as it is. To make it anew with what its store holds, stop its writers and run: "
+          + "systemctl reload shmd && \(anew)")
+    }
     return problem(
       table, key,
       difference + "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
-        + "systemctl reload shmd && shmctl dump\(trust) -t \(name) -o \(name).dump && shmctl drop\(trust) \(name) && systemctl reload shmd && "
+        + "systemctl reload shmd && shmctl dump\(trust) -t \(name) -o \(name).dump && \(anew) && "
         + "shmctl load\(trust) -t \(name) \(name).dump")
   }
 

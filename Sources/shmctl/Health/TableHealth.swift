@@ -44,7 +44,7 @@ struct TableHealth {
         )
       ]
     case .damaged(let what):
-      return [Finding("damaged", table: name, what, cure: "shmctl repair --dry-run \(name) && shmctl repair \(name)")]
+      return [Finding("damaged", table: name, what, cure: Self.repair(name))]
     case .closed(let what):
       // Of others' tables that one has no right to there is nothing wrong.
       return listing.object?.owner.id == geteuid()
@@ -90,18 +90,20 @@ struct TableHealth {
     // dead for readers that are in the way.
     _ = try? table.administration.clearDeadReaders()
     let figures = TableFigures(table)
-    return leftCopy(figures) + damage(figures) + recovery(table, figures) + holders(figures)
+    return leftCopy(figures) + damage(table, figures) + recovery(table, figures) + holders(figures)
       + figures.statistics.readers.compactMap { stalled($0, figures) } + full(figures)
   }
 
-  private func damage(_ figures: TableFigures) -> [Finding] {
+  private func damage(_ table: Table, _ figures: TableFigures) -> [Finding] {
     guard figures.statistics.isDamaged else { return [] }
-    return [
-      Finding(
-        "damaged", table: listing.name, "it contradicts itself",
-        cure: "shmctl repair --dry-run \(listing.name) && shmctl repair \(listing.name)")
-    ]
+    // What a repair gives up would be removed from the store, too.
+    let cure =
+      table.isStored ? "shmctl drop \(listing.name)    # shmd brings it back from its store" : Self.repair(listing.name)
+    return [Finding("damaged", table: listing.name, "it contradicts itself", cure: cure)]
   }
+
+  /// The first command shows what the second gives up, and ends with an error if that is anything.
+  private static func repair(_ name: String) -> String { "shmctl repair --dry-run \(name); shmctl repair \(name)" }
 
   private func recovery(_ table: Table, _ figures: TableFigures) -> [Finding] {
     guard figures.statistics.needsRecovery else { return [] }
