@@ -160,7 +160,7 @@ extension CacheCore {
       } catch {
         guard error.mayFitAfterReclaiming else { throw error }
         guard lines > 1 else {
-          return try removed + evictAtOnce(count - removed, timeout, keepingLedger: false)
+          return try removed + evict(elements: count - removed, timeout, keepingLedger: false).elements
         }
         lines = (lines + 3) / 4
       }
@@ -172,22 +172,6 @@ extension CacheCore {
   /// that finds no room would evict what others store for ever.
   private static let mostInSmallBarriers = 256
 
-  /// Evicts so many lines in a barrier of its own, and the elements that they name; some may have gone before their lines.
-  private func evict(
-    lines: Int, _ timeout: Duration?
-  ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
-    try withSoundLedger(timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(self, tx)
-      var (elements, left) = (0, lines)
-      while left > 0, ledger.head.count > 0 {
-        elements += try ledger.evict(sparing: nil, &tx)
-        left -= 1
-      }
-      try ledger.store(&tx)
-      return (elements, left > 0)
-    }
-  }
-
   /// Evicts so many elements in a barrier of its own.
   ///
   /// A table too full for the ledger's new pages can still delete: then the ledger keeps lines without elements, which
@@ -195,20 +179,27 @@ extension CacheCore {
   /// - Returns: how many it removed; fewer than asked for only if its barrier has seen the cache empty.
   func evictAtOnce(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
     do throws(TableError) {
-      return try evictAtOnce(count, timeout, keepingLedger: true)
+      return try evict(elements: count, timeout).elements
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
-      return try evictAtOnce(count, timeout, keepingLedger: false)
+      return try evict(elements: count, timeout, keepingLedger: false).elements
     }
   }
 
-  private func evictAtOnce(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
+  /// Evicts in a barrier of its own, until so many elements or lines have gone, or the cache is empty: the elements of some lines may have gone
+  /// before.
+  private func evict(
+    elements: Int = .max, lines: Int = .max, _ timeout: Duration?, keepingLedger: Bool = true
+  ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
     try withSoundLedger(timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
-      var removed = 0
-      while removed < count, ledger.head.count > 0 { removed += try ledger.evict(sparing: nil, &tx) }
+      var (removed, struck) = (0, 0)
+      while removed < elements, struck < lines, ledger.head.count > 0 {
+        removed += try ledger.evict(sparing: nil, &tx)
+        struck += 1
+      }
       if keepingLedger { try ledger.store(&tx) }
-      return removed
+      return (removed, ledger.head.count == 0)
     }
   }
 }

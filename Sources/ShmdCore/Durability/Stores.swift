@@ -279,6 +279,12 @@ public final class Stores: Sendable {
   /// Where each stands, also one that no keeper could be had for, in the order of their names.
   var statuses: [(table: String, status: StoreStatus)] {
     let (keepers, unkept) = state.withLock { ($0.keepers, $0.unkept) }
+    return Self.statuses(keepers, unkept)
+  }
+
+  private static func statuses(
+    _ keepers: [String: StoreKeeper], _ unkept: [String: Unkept]
+  ) -> [(table: String, status: StoreStatus)] {
     let lacking = unkept.mapValues { StoreStatus(unkept: $0.table, $0.mode, $0.error, since: $0.since) }
     return keepers.mapValues(\.status).merging(lacking) { kept, _ in kept }.sorted { $0.key < $1.key }
       .map { ($0.key, $0.value) }
@@ -307,8 +313,10 @@ public final class Stores: Sendable {
         group.addTask { await withCheckedContinuation { done in keeper.stop { done.resume() } } }
       }
     }
-    let errors = keepers.compactMapValues(\.status.error).merging(unkept.mapValues(\.error)) { kept, _ in kept }
-    state.withLock { $0.unfinished = errors.sorted { $0.key < $1.key }.map { Self.complaint($0.key, $0.value) } }
+    let unfinished = Self.statuses(keepers, unkept).compactMap { name, status in
+      status.error.map { Self.complaint(name, $0) }
+    }
+    state.withLock { $0.unfinished = unfinished }
   }
 
   /// What ``stop()`` could not store.

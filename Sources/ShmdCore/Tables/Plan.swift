@@ -288,19 +288,17 @@ struct Plan {
     _ table: TableConfiguration, _ found: Table, _ key: TableKeyword, _ difference: String
   ) -> Problem {
     let (name, trust) = (table.name, trust(table, found))
-    let anew = "shmctl drop\(trust) \(name) && systemctl reload shmd"
-    guard table.durability.mode == nil else {
-      // It comes back from its store: to load a dump as well would find its keys there.
-      return problem(
-        table, key,
-        difference + "; it stays as it is. To make it anew with what its store holds, stop its writers and run: "
-          + "systemctl reload shmd && \(anew)")
-    }
+    // From its store it comes back by itself: to load a dump as well would find its keys there.
+    let isStored = table.durability.mode != nil
+    let (dump, load) =
+      isStored
+      ? ("", "")
+      : (" && shmctl dump\(trust) -t \(name) -o \(name).dump", " && shmctl load\(trust) -t \(name) \(name).dump")
     return problem(
       table, key,
-      difference + "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
-        + "systemctl reload shmd && shmctl dump\(trust) -t \(name) -o \(name).dump && \(anew) && "
-        + "shmctl load\(trust) -t \(name) \(name).dump")
+      difference + "; it stays as it is. To make it anew with what \(isStored ? "its store" : "it") holds, "
+        + "stop its writers and run: systemctl reload shmd\(dump) && shmctl drop\(trust) \(name) && systemctl reload shmd\(load)"
+    )
   }
 
   /// Whether this user may give a living table the rights that the file says.
