@@ -101,6 +101,22 @@ import Testing
     #expect(try table.open().statistics.recoveries == recoveries.map { $0 + 1 })
   }
 
+  /// Then no write puts anything right.
+  @Test func aDeadWriterWhoseWorkCannotBeUndoneIsDamageAlone() throws {
+    let table = try TestTable()
+    let worker = try worker(table)
+    try worker.ask("barrier", expecting: "in")
+    try worker.ask("set k v", expecting: "ok")
+    try worker.killAndWait()
+    let opened = try table.open()
+    #expect(opened.statistics.needsRecovery)
+    // How many records the journal has: the second word of its header.
+    try table.setControlWord(ControlLayout.journal + 8, 1 << 40)
+    #expect(#expect(throws: TableError.self) { try opened.set("k", "w") }?.code == .damaged)
+    #expect(opened.statistics.isDamaged && !opened.statistics.needsRecovery)
+    #expect(try findings(table).map { $0["check"] as? String } == ["damaged"])
+  }
+
   /// The kernel takes back what the slots of its threads held; the slots are as they were.
   @Test func aReaderThatHasEndedIsNoFinding() throws {
     let table = try TestTable()

@@ -35,12 +35,14 @@ extension Segment {
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
     result.evictions = ctl.loadRelaxed(ControlLayout.evictionCount)
     result.barrierWaits = BarrierWaitCounts(ctl: ctl).now
-    result.isDamaged = DamageMark(ctl: ctl).isSet
     let sequence = data.loadAcquire(DataLayout.wseq)
     result.writer = participant.lock.holder
-    // The same odd number before and after a look that found no living owner is that of a dead one's transaction.
+    // After the look for an owner: one that finds damage marks the table before it gives W back.
+    result.isDamaged = DamageMark(ctl: ctl).isSet
+    // The same odd number before and after a look that found no living owner is that of a dead one's transaction. In a table that is marked as
+    // damaged nobody ends it.
     result.needsRecovery =
-      sequence & 1 == 1 && result.writer == nil && data.loadAcquire(DataLayout.wseq) == sequence
+      !result.isDamaged && sequence & 1 == 1 && result.writer == nil && data.loadAcquire(DataLayout.wseq) == sequence
     result.readers = readers(participant)
     return result
   }

@@ -67,7 +67,8 @@ public struct Statistics: Sendable {
   public var recoveries: UInt64?
   /// Snapshots that were ended for what they kept. Participants only.
   public var evictions: UInt64?
-  /// A writer died in a barrier: the next one undoes or finishes its work first. Participants only; false for observers.
+  /// A writer died in a barrier: the next one undoes or finishes its work first. Participants only; false for observers, and for a table that is
+  /// marked as damaged, where nobody does.
   public var needsRecovery = false
   /// How long barriers waited since the table was made. Participants only.
   public var barrierWaits: BarrierWaits?
