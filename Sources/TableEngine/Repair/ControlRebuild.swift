@@ -32,14 +32,13 @@ struct ControlRebuild {
     try state.allocator.rebuild(salvage.map)
   }
 
-  /// An empty sub-table for each part of the index that was lost.
+  /// An empty sub-table for each part of the index that was lost. Its memory may be that of a lost one, into which nothing leads any more.
   private func fillVacancies(_ vacancies: [TableSalvage.Vacancy]) throws(EngineError) {
     for vacancy in vacancies {
       let block = try state.allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), for: .anything)
       state.allocator.mark(block)
       state.data.zero(block.offset, count: SubTable.byteCount)
-      let word = DirectoryWord(subTable: block.offset, depth: vacancy.depth)
-      for index in 0..<vacancy.count { state.data.storeRelease(vacancy.offset + index * 8, word.raw) }
+      vacancy.lead(to: block.offset, in: state.data)
     }
   }
 }

@@ -70,21 +70,20 @@ public struct Repairer {
     return min(geometry.unitOffset(unitsWithMemory), size)
   }
 
-  private func apply(
-    _ salvage: TableSalvage, _ inspection: Checker.Inspection
-  ) throws(EngineError) {
+  /// Under W, after the walk.
+  private func apply(_ salvage: TableSalvage, _ inspection: Checker.Inspection) throws(EngineError) {
     let participant = inspection.participant
     let state = participant.state
-    let ctl = state.ctl
     let data = state.data
     participant.slots.coverAll()
     switch state.variant {
-    case .rwlock: try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
+    case .rwlock:
+      try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
     // A repair that is kept from its end by an old reader ends here: it has ended long snapshots, and changed nothing in the table.
-    case .rcu: try awaitReaders(state, deadline: inspection.deadline)
+    case .rcu: try awaitReaders(inspection)
     }
     // From here to the last line no barrier runs, whichever process dies.
-    let mark = DamageMark(ctl: ctl)
+    let mark = DamageMark(ctl: state.ctl)
     let wasMarked = mark.isSet
     mark.set()
     crashFence()
@@ -100,7 +99,7 @@ public struct Repairer {
     shm_fence_release()
     if state.variant == .rcu {
       do throws(EngineError) {
-        try awaitReaders(state, deadline: inspection.deadline)
+        try awaitReaders(inspection)
       } catch {
         if !wasOdd { state.bumpSequence() }
         // Nothing of *ctl* was touched yet, and writers may go on as before, unless an older version lives again: a record in a ring names its
@@ -109,34 +108,59 @@ public struct Repairer {
         throw error
       }
     }
-    for (offset, word) in salvage.lateStores { data.storeRelease(offset, word) }
-    if state.variant == .rcu { try awaitReadersOfTombstones(state, deadline: inspection.deadline) }
-    try ControlRebuild(state: state).run(salvage)
-    // Once more: the keys of a part of the index that was lost may have been found until now.
-    state.log.restart(after: state.committed)
-    state.bumpSequence()
+    try giveUp(salvage, inspection)
     if let problem = TableCheck(segment, participant).run().first {
       throw .damaged("repair did not cure it: \(problem)")
     }
-    ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) &+ 1)
+    let count = state.ctl.loadRelaxed(ControlLayout.recoveryCount)
+    state.ctl.storeRelaxed(ControlLayout.recoveryCount, count &+ 1)
     mark.clear()
     if state.variant == .rwlock { participant.exclusion.leaveExclusive() }
   }
 
-  /// A reader that began after the first wait may look at a tombstone, whose block the rebuild makes free. So one more tick after no word leads
-  /// to a tombstone, and a wait for all who began before it. If the wait fails, the table stays marked: the records of *ctl* and the words of
-  /// *data* contradict each other.
-  private func awaitReadersOfTombstones(_ state: WriterState, deadline: UInt64) throws(EngineError) {
+  /// Once no reader looks behind the newest version of a key: takes away what else leads to something given up, and makes all of its memory free.
+  ///
+  /// If this throws, the table stays marked: the records of *ctl* and the words of *data* contradict each other.
+  private func giveUp(_ salvage: TableSalvage, _ inspection: Checker.Inspection) throws(EngineError) {
+    let state = inspection.participant.state
+    for (offset, word) in salvage.lateStores { state.data.storeRelease(offset, word) }
+    leadNowhere(salvage.vacancies, state)
+    // A reader that began after the last wait may look at a tombstone, or into a part of the index that is lost.
+    if state.variant == .rcu { try tickAndAwaitReaders(inspection) }
+    try ControlRebuild(state: state).run(salvage)
+    // One that began since may look for a key in the log: it would take the next writer's record for a sub-table's words.
+    if state.variant == .rcu, !salvage.vacancies.isEmpty { try tickAndAwaitReaders(inspection) }
+    // Once more: the keys of a part that is lost were found after the log was first emptied.
+    state.log.restart(after: state.committed)
+    state.bumpSequence()
+  }
+
+  /// Leads readers of the lost parts of the index to a sub-table without keys, until each part has one of its own. They go by a directory word's
+  /// offset alone, and may find keys by a word that the walk did not believe.
+  ///
+  /// That sub-table is the beginning of the log, which has no records. No block lies there, so nobody gives it out, and the next walk believes
+  /// no word that leads there.
+  private func leadNowhere(_ vacancies: [TableSalvage.Vacancy], _ state: WriterState) {
+    if vacancies.isEmpty { return }
+    state.data.zero(DataLayout.log, count: SubTable.byteCount)
+    for vacancy in vacancies { vacancy.lead(to: DataLayout.log, in: state.data) }
+  }
+
+  /// Waits for every section that began before this. Then no reader is led by a word that had another value before.
+  private func tickAndAwaitReaders(_ inspection: Checker.Inspection) throws(EngineError) {
+    let state = inspection.participant.state
     CommitPoint(state: state).publishTick()
     state.data.storeRelease(DataLayout.reclaimed, state.committed)
     shm_fence_release()
-    try awaitReaders(state, deadline: deadline)
+    try awaitReaders(inspection)
   }
 
   /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no
   /// reader looks behind the newest version of a key.
-  private func awaitReaders(_ state: WriterState, deadline: UInt64) throws(EngineError) {
-    let slots = state.slots
+  /// - Throws: `timedOut` naming a reader, at the inspection's deadline; `notPermitted`.
+  private func awaitReaders(_ inspection: Checker.Inspection) throws(EngineError) {
+    let state = inspection.participant.state
+    let deadline = inspection.deadline
     // First a look alone: a process that may not look at the readers ends no snapshots.
     _ = try look(state)
     while true {
@@ -144,7 +168,7 @@ public struct Repairer {
       Evictor(state: state).evictAll()
       let scan = try look(state)
       guard scan.isBehind(state.committed) else { return }
-      guard HostClock.monotonicNanoseconds < deadline else { throw .timedOut(scan.oldestSlot.map(slots.holder)) }
+      guard HostClock.monotonicNanoseconds < deadline else { throw .timedOut(scan.oldestSlot.map(state.slots.holder)) }
       shmos_sleep(500_000)
     }
   }

@@ -32,6 +32,12 @@ final class TableSalvage {
     let offset: Int
     let count: Int
     let depth: Int
+
+    /// Release: whoever follows a word finds the sub-table empty.
+    func lead(to subTable: Int, in data: MappedMemory) {
+      let word = DirectoryWord(subTable: subTable, depth: depth)
+      for index in 0..<count { data.storeRelease(offset + index * 8, word.raw) }
+    }
   }
 
   let data: MappedMemory
