@@ -20,7 +20,7 @@ extension Table {
   /// repaired again. Of a value's bytes nobody can tell whether they were changed. A mirror's ``Upstream/key`` is given up with whatever
   /// else is: shmd then reads all of the other store anew.
   /// - Parameters:
-  ///   - timeout: for the wait for other barriers, not for the work.
+  ///   - timeout: for each wait, for other barriers and for readers; not for the work.
   ///   - dryRun: change nothing, and say what would be given up.
   ///   - force: repair even if more than half of the keys have to be given up.
   /// - Throws: what ``check(timeout:)`` throws; `damaged` if too much would be given up; `full` without room in /dev/shm.

@@ -23,7 +23,8 @@ extension RWExclusion {
   /// Keeps readers out whatever state the lock is in, for a repair of the whole table: a fresh instance, and nobody
   /// inside an older one. Ends with ``leaveExclusive()``.
   /// - Throws: `timedOut` naming a reader.
-  func takeOver(slot: Int, deadline: UInt64) throws(EngineError) {
+  func takeOver(slot: Int, timeoutNanoseconds: UInt64) throws(EngineError) {
+    let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     ctl.storeRelease(RWLayout.writerWaiting, UInt64(slot) + 1)
     do throws(EngineError) {
       try fresh(deadline: deadline)

@@ -21,7 +21,8 @@ public struct Checker {
   struct Inspection {
     let participant: Segment.Participant
     let slot: Int
-    let deadline: UInt64
+    /// For each wait of what follows, from that wait's beginning: a walk may have taken longer.
+    let timeoutNanoseconds: UInt64
     let problems: [String]
   }
 
@@ -47,6 +48,7 @@ public struct Checker {
       guard DamageMark(ctl: participant.ctl).isSet else { throw error }
       problems = TableCheck(segment, participant).run(after: "it is marked damaged")
     }
-    return try body(Inspection(participant: participant, slot: slot, deadline: deadline, problems: problems))
+    return try body(
+      Inspection(participant: participant, slot: slot, timeoutNanoseconds: timeoutNanoseconds, problems: problems))
   }
 }

@@ -17,6 +17,7 @@ public struct Repairer {
   /// Recovers after a dead writer first. Writers wait meanwhile; in the rwlock variant readers too. In the RCU variant
   /// readers go on, but repair waits for the sections that are open, and ends every long snapshot.
   /// - Parameters:
+  ///   - timeoutNanoseconds: for each wait, for other barriers and for readers; not for the work.
   ///   - dryRun: only say what would be given up.
   ///   - force: even if that is more than half of the keys.
   ///   - voucher: a key whose value says what the others are: it is given up with whatever else is, in the same step.
@@ -70,15 +71,15 @@ public struct Repairer {
     return min(geometry.unitOffset(unitsWithMemory), size)
   }
 
-  /// Under W, after the walk.
-  private func apply(_ salvage: TableSalvage, _ inspection: Checker.Inspection) throws(EngineError) {
+  /// Under W, after the walk. Each of its waits may take as long as the whole call was given for other barriers.
+  func apply(_ salvage: TableSalvage, _ inspection: Checker.Inspection) throws(EngineError) {
     let participant = inspection.participant
     let state = participant.state
     let data = state.data
     participant.slots.coverAll()
     switch state.variant {
     case .rwlock:
-      try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
+      try participant.exclusion.takeOver(slot: inspection.slot, timeoutNanoseconds: inspection.timeoutNanoseconds)
     // A repair that is kept from its end by an old reader ends here: it has ended long snapshots, and changed nothing in the table.
     case .rcu: try awaitReaders(inspection)
     }
@@ -157,10 +158,10 @@ public struct Repairer {
 
   /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no
   /// reader looks behind the newest version of a key.
-  /// - Throws: `timedOut` naming a reader, at the inspection's deadline; `notPermitted`.
+  /// - Throws: `timedOut` naming a reader, if that takes the inspection's timeout; `notPermitted`.
   private func awaitReaders(_ inspection: Checker.Inspection) throws(EngineError) {
     let state = inspection.participant.state
-    let deadline = inspection.deadline
+    let deadline = HostClock.monotonicNanoseconds &+ inspection.timeoutNanoseconds
     // First a look alone: a process that may not look at the readers ends no snapshots.
     _ = try look(state)
     while true {
