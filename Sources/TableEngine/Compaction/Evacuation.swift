@@ -9,13 +9,13 @@ import CShims
 ///   later, takes it and looks no further, so the copy needs no `prev`. No record of *superseded* or *retained* has to be
 ///   changed: one whose stamp is that entry's version is cut off, and is freed without a look at its neighbours.
 /// - A reader that found the old block announced itself before the tick; the free pass waits for it (I1).
-/// - An observer at an older snapshot finds `reclaimed` raised and starts over.
+/// - An observer at a snapshot older than the entry finds `reclaimed` raised, since no chain is cut above it, and starts over.
 /// - What a key lock covers stays: its holder may read it where it lies until it gives the key lock back.
 /// - After a death before the commit the words lead to the old blocks again, and the copies go to limbo: the journal's kinds
 ///   are those of every other change.
 ///
-/// For the owner of W outside a transaction; in the rwlock variant with readers kept out. `reclaimed` was raised to `committed`
-/// by a collection before.
+/// For the owner of W outside a transaction; in the rwlock variant with readers kept out. A process that is denied membarrier may move
+/// entries too: the old blocks are reused only after a scan of the readers, which raises `reclaimed` first.
 struct Evacuation {
   let state: WriterState
   let window: FrameWindow

@@ -18,7 +18,8 @@ struct DamageMark {
   /// By an owner of W. Release: a reader that finds the table marked also finds what was done before.
   func set() { ctl.storeRelease(ControlLayout.damaged, 1) }
 
-  /// By an owner of W whose repair succeeded, or has changed nothing yet. Release: a reader that finds the table sound also finds it repaired.
+  /// By an owner of W whose repair succeeded, or was kept from its end while writers could go on all the same: see ``Repairer``. Release: a reader
+  /// that finds the table sound also finds what was changed.
   func clear() { ctl.storeRelease(ControlLayout.damaged, 0) }
 
   /// By an owner of W.
