@@ -159,7 +159,7 @@ BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu image
   images.arrayInsertFront-rcu images.arrayInsertMiddle-rwlock images.arrayRemove-rcu images.arrayRemoveFirst-rwlock images.arrayAppend-rcu \
   images.arrayAppendFull-rwlock images.dictionarySet-rcu images.dictionaryOverwrite-rwlock images.dictionaryRemove-rcu \
   images.dictionaryRemoveWhere-rwlock images.setInsert-rcu images.cacheAdd-rwlock images.cacheEvict-rcu images.cacheRemove-rwlock \
-  images.compute-rcu images.mutate-rwlock images.create-rcu images.repair-rcu images.repair-units-rcu images.drop-rwlock kills.read-rcu \
+  images.compute-rcu images.mutate-rwlock images.create-rcu images.repair-rcu images.repair-part-rcu images.repair-units-rcu images.drop-rwlock kills.read-rcu \
   kills.get-rwlock kills.barrier-rcu kills.register-rwlock kills.thread-exit-rcu kills.attach-rwlock kills.detach-rcu \
   kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict storm.crowded-rcu \
   stalled.refuse around

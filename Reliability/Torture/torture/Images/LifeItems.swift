@@ -21,6 +21,11 @@ let lifeItems = Table.Variant.allCases.flatMap { variant in
         ["regrown", "IMAGE", "\(Contents(Maker.contents))"]
       }
     },
+    Item("images.repair-part-\(variant)", "an image at each store of a repair that loses a part of the index") { run in
+      try tryLife("repair-part", variant, run, share: run.isLong ? 1 : 0.02, isSampled: isNoCounter) {
+        ["repaired-but-for-a-part", "IMAGE", "\(Contents(Maker.contents))"]
+      }
+    },
     Item("images.drop-\(variant)", "an image at each store and call of dropping a table") { run in
       try tryLife("drop", variant, run, share: 1) { ["dropped", "IMAGE", "\(Contents(Maker.contents))"] }
     },
@@ -81,7 +86,7 @@ private enum Maker {
   }
 }
 
-/// The worker: `image-maker create|repair|repair-units|drop VARIANT TABLE`, between markers.
+/// The worker: `image-maker create|repair|repair-part|repair-units|drop VARIANT TABLE`, between markers.
 let serveImageMaker: @Sendable ([String]) throws -> Void = { arguments in
   let variant: Table.Variant = arguments[1] == "rcu" ? .rcu : .rwlock
   let name = arguments[2]
@@ -95,6 +100,10 @@ let serveImageMaker: @Sendable ([String]) throws -> Void = { arguments in
   case "repair":
     let table = try Maker.table(name, Scene.options(variant))
     try damage(table)
+    act = { _ = try table.repair() }
+  case "repair-part":
+    let table = try Maker.table(name, Scene.options(variant))
+    try losePart(of: table)
     act = { _ = try table.repair() }
   default:
     let table = try Maker.tableOfSeveralUnits(name, Scene.options(variant))
@@ -112,6 +121,26 @@ private func damage(_ table: Table) throws {
     for index in 0..<2_000 { try tx.set("gone \(index)", index) }
     for index in 0..<2_000 { try tx.remove("gone \(index)") }
   }
+  let ctl = table.segment.controlMemory!
+  ctl.storeRelaxed(ControlLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes) + 8)
+}
+
+/// A word of the directory, which alone covers a part of the index without keys, has a bit that no word has: readers do not look at it, and a
+/// repair does not believe the word. Another number has a repair begin.
+private func losePart(of table: Table) throws {
+  let forge = KeyForge(seed: table.segment.hashSeed)
+  // All below the first word of the root, which becomes a node's.
+  let keys = (0..<UInt64(2_000)).map { forge.key(hash: $0 << 40) }
+  for key in keys { try table.set(key, 1) }
+  for key in keys { try table.remove(key) }
+  let data = table.segment.data
+  func bits(_ word: UInt64) -> Int { Int(word >> 56) & 63 }
+  let node = data.loadRelaxed(DataLayout.root)
+  let words = (0..<1 << bits(node)).map { Int(node & 0xffff_ffff_ffff) + $0 * 8 }
+  guard node >> 63 != 0,
+    let alone = words.first(where: { bits(data.loadRelaxed($0)) == DataLayout.rootBits + bits(node) })
+  else { throw Wrong("no word covers a part alone") }
+  data.storeRelaxed(alone, data.loadRelaxed(alone) ^ 1 << 48)
   let ctl = table.segment.controlMemory!
   ctl.storeRelaxed(ControlLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes) + 8)
 }
