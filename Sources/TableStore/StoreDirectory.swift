@@ -32,9 +32,7 @@ public struct StoreDirectory: Sendable, Equatable {
         throw error
       }
     } else if errno != EEXIST {
-      throw StoreError(
-        .readOnly, path,
-        "cannot be made: \(StoreError.describe(errno)); make it, or name another by 'store-directory'")
+      throw refusal("made", "make it, or name another")
     }
     if let error = networkFileSystem ?? sharing { throw error }
   }
@@ -48,8 +46,24 @@ public struct StoreDirectory: Sendable, Equatable {
     return Self.mayUse(parent) ? nil : refusal("made", "make it, or name another")
   }
 
+  /// What the system refuses, by `errno`.
   private func refusal(_ what: String, _ cure: String) -> StoreError {
-    StoreError(.readOnly, path, "cannot be \(what): \(StoreError.describe(errno)); \(cure) by 'store-directory'")
+    let error = errno
+    return StoreError(
+      .readOnly, path,
+      "cannot be \(what): \(StoreError.describe(error)); \(cureInUnit(of: error))\(cure) by 'store-directory'")
+  }
+
+  /// What the unit of a service needs to write here, with a semicolon behind it; empty if it was not the rights.
+  func cureInUnit(of error: Int32) -> String {
+    switch error {
+    case EROFS:
+      "if only shmd's unit sees it so (ProtectSystem=), name it there: ReadWritePaths=\(path) ('systemctl edit shmd'); "
+    case EACCES, EPERM:
+      "shmd's user \(geteuid()) has no right to it: in a unit StateDirectory= makes one that is that user's, below /var/lib; elsewhere "
+        + "run: install -d -m 0700 -o \(geteuid()) DIRECTORY, and name it in the unit by ReadWritePaths=; "
+    default: ""
+    }
   }
 
   /// The directory above, also while this one is missing.

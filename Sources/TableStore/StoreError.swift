@@ -111,17 +111,22 @@ extension StoreError {
   /// - Parameter key: of the entry that was written; nil: none was.
   init(_ error: SQLiteError, _ path: String, key: [UInt8]? = nil) {
     let said = error.message
+    let directory = StoreDirectory(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)))
     switch error.kind {
     case SQLITE_FULL:
       self.init(.noSpace, path, "no room on the file system; free some: it is tried again until it works")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       self.init(.damaged, path, "damaged: \(said); \(Self.moveAway)")
     case SQLITE_READONLY, SQLITE_PERM:
-      self.init(.readOnly, path, "cannot be written (\(said)); make the disk and the file writable for shmd")
+      // SQLite does not say whether it is the file or the disk.
+      self.init(
+        .readOnly, path,
+        "cannot be written (\(said)); \(directory.cureInUnit(of: EROFS))make the disk and the file writable for shmd")
     case SQLITE_CANTOPEN:
       self.init(
         .readOnly, path,
-        "cannot be opened or made (\(said), \(Self.describe(error.errno))); make the directory writable for shmd")
+        "cannot be opened or made (\(said), \(Self.describe(error.errno))); \(directory.cureInUnit(of: error.errno))"
+          + "make the directory writable for shmd")
     case SQLITE_BUSY, SQLITE_LOCKED:
       self.init(.inUse, path, "another process has it open; \(Self.oneKeeper)")
     case SQLITE_IOERR:

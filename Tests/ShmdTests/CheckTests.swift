@@ -179,6 +179,30 @@ import Testing
     }
   }
 
+  private static let mayMount = system("unshare -m true 2>/dev/null") == 0
+
+  /// As a unit with `ProtectSystem=` sees a directory that it does not name.
+  @Test(.enabled(if: mayMount, "cannot run: needs the right to a mount namespace"))
+  func whoFindsTheDirectoryReadOnlyIsToldWhatItsUnitNeeds() throws {
+    let fixture = try DaemonFixture()
+    let store = fixture.directory + "/store"
+    #expect(mkdir(store, 0o700) == 0)
+    defer { rmdir(store) }
+    let script = "mount --bind \(store) \(store) && mount -o remount,bind,ro \(store) && exec \"$0\" \"$@\""
+    let prelude = "set -- -m /bin/sh -c '\(script)' \"$0\" \"$@\"; BASH_ARGV0=/usr/bin/unshare"
+    for (directory, what) in [(store, "used"), (store + "/inner", "made")] {
+      try fixture.write(
+        "tables:\n  - {name: \(fixture.tableName()), capacity: 2MiB, durability: relaxed}\nstore-directory: \(directory)\n"
+      )
+      let check = try fixture.start(["--check", "--user", "root"], prelude: prelude)
+      #expect(try check.wait() == .code(1), "\(check.transcript)")
+      #expect(
+        check.transcript.contains(
+          "\(directory): cannot be \(what): Read-only file system; if only shmd's unit sees it so (ProtectSystem=), name it there: "
+            + "ReadWritePaths=\(directory) ('systemctl edit shmd'); "), "\(check.transcript)")
+    }
+  }
+
   /// Others need /tmp and /var/lib as they are.
   @Test func nobodyIsToldToChangeADirectoryThatIsNotForStoresAlone() throws {
     let fixture = try DaemonFixture()
