@@ -341,4 +341,21 @@ import Testing
       #expect(try words.object.status().allocated == allocated)
     }
   }
+
+  /// It is not told to use force, which would end the same.
+  @Test func whatNoRepairMendsIsToldToBeDropped() throws {
+    try withTable { table, name throws in
+      let ctl = try #require(table.segment.participant).state.ctl
+      ctl.storeRelaxed(ControlLayout.damaged, 1)
+      table.segment.data.storeRelaxed(DataLayout.committed, .max / 2)
+      for isForced in [false, true] {
+        let error = try #require(throws: TableError.self) { try table.repair(force: isForced) }
+        #expect(error.code == .damaged)
+        #expect(
+          error.message
+            == "damaged, and no repair mends it: its version cannot be \(UInt64.max / 2); 'shmctl drop \(name)', and create it anew"
+        )
+      }
+    }
+  }
 }

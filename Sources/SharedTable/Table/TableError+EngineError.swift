@@ -19,6 +19,15 @@ extension TableError {
     case .busy(let attempts): self.init(busyAfter: attempts, table: table)
     case .damaged(let what):
       self.init(.damaged, table: table, "damaged: \(what); 'shmctl repair \(table)', or drop it and create it anew")
+    case .irreparable(let what):
+      self.init(
+        .damaged, table: table,
+        "damaged, and no repair mends it: \(what); 'shmctl drop \(table)', and create it anew")
+    case .repairLosesMost:
+      self.init(
+        .damaged, table: table,
+        "damaged: a repair would give up more than half of its keys, and was not told to; "
+          + "'shmctl repair --dry-run \(table)' shows what, --force does it")
     case .incompatible(let what):
       self.init(.incompatible, table: table, "incompatible: \(what); use the same release everywhere")
     case .notATable(let what):

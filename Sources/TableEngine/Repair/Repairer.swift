@@ -22,7 +22,7 @@ public struct Repairer {
   ///   - force: even if that is more than half of the keys.
   ///   - voucher: a key whose value says what the others are: it is given up with whatever else is, in the same step.
   /// - Throws: what ``Checker/run(timeoutNanoseconds:)`` throws; at once `timedOut` naming the thread that runs a barrier of
-  ///   some keys; `damaged` if it would give up more than half, or cannot repair; `full` where /dev/shm has no room.
+  ///   some keys; `repairLosesMost`; `irreparable`; `full` where /dev/shm has no room.
   public func run(
     timeoutNanoseconds: UInt64, dryRun: Bool = false, force: Bool = false, voucher: [UInt8]? = nil
   ) throws(EngineError) -> RepairReport {
@@ -34,7 +34,7 @@ public struct Repairer {
         return report
       }
       guard segment.committed < SlotWord.evicted >> 1 else {
-        throw .damaged("its version cannot be \(segment.committed)")
+        throw .irreparable("its version cannot be \(segment.committed)")
       }
       let salvage: TableSalvage
       do throws(SystemError) {
@@ -48,7 +48,7 @@ public struct Repairer {
       report.keptCount = salvage.keyCount
       if dryRun { return report }
       guard force || !salvage.losesMost else {
-        throw .damaged("a repair would give up more than half of its keys, and was not told to")
+        throw .repairLosesMost
       }
       // What a key lock covers must stay as it is, and its holder needs W to end: it cannot be waited for here.
       if let holder = participant.keyLocks.holder(except: inspection.slot) {
@@ -111,7 +111,7 @@ public struct Repairer {
     }
     try giveUp(salvage, inspection)
     if let problem = TableCheck(segment, participant).run().first {
-      throw .damaged("repair did not cure it: \(problem)")
+      throw .irreparable("repair did not cure it: \(problem)")
     }
     let count = state.ctl.loadRelaxed(ControlLayout.recoveryCount)
     state.ctl.storeRelaxed(ControlLayout.recoveryCount, count &+ 1)

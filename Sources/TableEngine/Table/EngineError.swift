@@ -70,6 +70,10 @@ public indirect enum EngineError: Error, Sendable {
   /// An observer could not get a stable view after the given number of attempts.
   case busy(attempts: Int)
   case damaged(String)
+  /// Damage that a repair met and cannot mend.
+  case irreparable(String)
+  /// A repair would give up more than half of the keys, and was not told to.
+  case repairLosesMost
   case incompatible(String)
   case notATable(String)
   case noSuchTable

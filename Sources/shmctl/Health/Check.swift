@@ -34,8 +34,8 @@ struct Check: ParsableCommand {
     guard problems.isEmpty else {
       throw Complaint(
         .damaged, table: table.name,
-        "damaged, problems found: \(problems.count); \(table.adviceIfStored)"
-          + "'shmctl repair --dry-run \(table.name)' shows what a repair would cost")
+        "damaged, problems found: \(problems.count)\(table.adviceIfStored)"
+          + "; 'shmctl repair --dry-run \(table.name)' shows what a repair would cost")
     }
     guard collections.isEmpty else {
       throw Complaint(

@@ -40,7 +40,7 @@ struct Repair: ParsableCommand {
     if !report.isRepaired, let problem = report.problems.first {
       throw Complaint(
         .damaged, table: table.name,
-        "damaged: \(problem); \(table.adviceIfStored)'shmctl repair \(table.name)' would keep \(report.keptCount) keys")
+        "damaged: \(problem)\(table.adviceIfStored); 'shmctl repair \(table.name)' would keep \(report.keptCount) keys")
     }
   }
 
@@ -48,11 +48,8 @@ struct Repair: ParsableCommand {
     do {
       return try table.repair(timeout: options.timeout.duration, dryRun: dryRun, force: force)
     } catch {
-      guard error.code == .damaged, !force, !dryRun else { throw error }
-      throw Complaint(
-        .damaged, table: table.name,
-        "\(error.message.prefix { $0 != ";" }); \(table.adviceIfStored)'shmctl repair --dry-run \(table.name)' shows what, --force does it"
-      )
+      guard error.code == .damaged else { throw error }
+      throw Complaint(.damaged, table: table.name, error.message + table.adviceIfStored)
     }
   }
 

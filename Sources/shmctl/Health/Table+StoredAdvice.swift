@@ -1,10 +1,11 @@
 import SharedTable
 
 extension Table {
-  /// What to do about a damaged table that shmd stores, before anything else; empty if it does not.
+  /// What to do about a damaged table that shmd stores, as a further part of a complaint; empty if it does not.
   var adviceIfStored: String {
     guard isStored else { return "" }
-    return "shmd stores it: 'shmctl drop \(name)' brings it back from its store, and a repair removes from the store, "
-      + "too, what it gives up; "
+    return
+      "; shmd stores it: 'shmctl drop \(name)' brings it back from its store, and a repair removes from the store, "
+      + "too, what it gives up"
   }
 }
