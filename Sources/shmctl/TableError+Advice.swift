@@ -9,6 +9,10 @@ extension TableError {
     switch code {
     case .notPermitted where errno == EACCES:
       return "; a table for a group is made by 'shmctl create --mode 660 --group GROUP'"
+    case .incompatible:
+      return
+        "; to keep what it holds, unless shmd stores it: 'shmctl dump -t \(table) -o \(table).dump' with the release that made it; then, "
+        + "with this one, 'shmctl drop \(table)'; unless shmd makes it anew 'shmctl create \(table)'; 'shmctl load -t \(table) \(table).dump'"
     case .timedOut where holder.map { ProcessStatus.isAncestor($0.pid) } ?? false:
       // A child of `barrier` waits in vain for what its parent holds.
       if holder?.command == "shmctl" {

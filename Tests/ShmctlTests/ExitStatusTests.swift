@@ -134,7 +134,13 @@ import Testing
     let run = try table.run("get", "k")
     #expect(run.status == 8)
     #expect(run.errors.contains("layout version is \(DataLayout.version + 1)"))
+    let advice = [
+      "dump -t \(table.name) -o \(table.name).dump' with the release",
+      "drop \(table.name)'; unless shmd makes it anew 'shmctl create \(table.name)'",
+    ]
+    #expect(advice.allSatisfy { run.errors.contains("'shmctl \($0)") }, "\(run.errors)")
     #expect(try table.run("set", "k", "v").status == 8)
+    #expect(try CommandRun(["drop", table.name]).status == 0)
   }
 
   @Test func somethingElseUnderTheNameExits8AndStays() throws {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import SharedMemory
 import SharedTable
 import ToolSupport
 
@@ -94,7 +93,7 @@ struct Create: ParsableCommand {
       guard let group else { throw error }
       throw Complaint(
         .notPermitted, table: name,
-        "not permitted: \(SystemError(call: "fchown", errno: EPERM)); only a member of group '\(group.shown)' or root can give it a table ('id' shows your groups)"
+        "not permitted: the system does not let you give a table to group '\(group.shown)'; only its members and root can ('id' shows your groups)"
       )
     case .exists where ifAbsent: return try options.open(name)
     case .exists where options.quiet: throw ExitStatus.notFound

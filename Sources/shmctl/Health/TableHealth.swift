@@ -40,7 +40,8 @@ struct TableHealth {
         Finding(
           "versionSkew", table: name, "made by another release: \(what)",
           cure:
-            "shmctl -t \(name) dump >\(name).dump    # with that release; then 'shmctl drop' and 'shmctl load' with this"
+            "shmctl dump -t \(name) -o \(name).dump    # with that release, unless shmd stores it; then, with this one, "
+            + "'shmctl drop \(name)'; unless shmd makes it anew 'shmctl create \(name)'; 'shmctl load -t \(name) \(name).dump'"
         )
       ]
     case .damaged(let what):
