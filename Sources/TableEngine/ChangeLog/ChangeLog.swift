@@ -37,16 +37,22 @@ struct ChangeLog {
     return Self.ordinal(ofRecord: data.loadRelaxed(place(tail) + Self.header), before: end)
   }
 
-  static let ordinalShift = 40
+  // The header's parts, from its low bits up: where each begins, and its bits once it is shifted down.
+  private static var byteCountMask: UInt64 { 0xffff_ffff }
+  private static var operationShift: UInt64 { 32 }
+  private static var operationMask: UInt64 { 0xff }
+  private static var ordinalShift: UInt64 { 40 }
   static let ordinalMask: UInt64 = (1 << 24) - 1
-  static func lowOrdinal(_ header: UInt64) -> UInt64 { header >> UInt64(ordinalShift) }
+
+  static func lowOrdinal(_ header: UInt64) -> UInt64 { header >> ordinalShift }
   /// The whole ordinal of a record that lies before this one.
   static func ordinal(ofRecord header: UInt64, before end: UInt64) -> UInt64 {
     end &- ((end &- lowOrdinal(header)) & ordinalMask)
   }
-  static func byteCount(_ header: UInt64) -> UInt64 { header & 0xffff_ffff }
-  static func isPadding(_ header: UInt64) -> Bool { header >> 32 & 0xff == Operation.padding.rawValue }
-  static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: header >> 32 & 0xff) }
+  static func byteCount(_ header: UInt64) -> UInt64 { header & byteCountMask }
+  static func isPadding(_ header: UInt64) -> Bool { operationBits(header) == Operation.padding.rawValue }
+  static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: operationBits(header)) }
+  private static func operationBits(_ header: UInt64) -> UInt64 { header >> operationShift & operationMask }
 
   /// The ring's size is a power of two (``Geometry/logBytes``).
   @inline(__always)
@@ -86,8 +92,8 @@ struct ChangeLog {
     data.storeRelaxed(place &+ Self.version, version)
     data.storeRelaxed(
       place &+ Self.header,
-      UInt64(truncatingIfNeeded: byteCount) | operation.rawValue << 32
-        | (ordinal & Self.ordinalMask) << UInt64(Self.ordinalShift))
+      UInt64(truncatingIfNeeded: byteCount) | operation.rawValue << Self.operationShift
+        | (ordinal & Self.ordinalMask) << Self.ordinalShift)
   }
 
   /// - Returns: the new end.
