@@ -83,6 +83,10 @@ enum EtcdPackages {
     ]
 }
 
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
+
 let programs: [Target] = [
   // Debian's libyaml.
   .systemLibrary(name: "CLibYAML", providers: [.apt(["libyaml-dev"])]),
@@ -112,21 +116,18 @@ let programs: [Target] = [
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // What a write to a mirrored table asks of the store that it mirrors.
   .target(name: "UpstreamWrites", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // What a server of this host listens on.
+  .target(
+    name: "HostSockets", dependencies: ["SharedMemory"] + nio, exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables for Redis' clients: protocol, commands, sockets.
   .target(
     name: "RESPServer",
-    dependencies: [
-      "SharedMemory", "SharedTable", "ToolSupport", "UpstreamWrites", .product(name: "NIOCore", package: "swift-nio"),
-      .product(name: "NIOPosix", package: "swift-nio"),
-    ],
+    dependencies: ["HostSockets", "SharedMemory", "SharedTable", "ToolSupport", "UpstreamWrites"] + nio,
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Pages over HTTP: figures for Prometheus, health, the status page.
   .target(
     name: "StatusServer",
-    dependencies: [
-      "ToolSupport", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-      .product(name: "NIOPosix", package: "swift-nio"),
-    ],
+    dependencies: ["HostSockets", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // What keeps a table like a part of another store: the loop, the source that it asks, the barriers that it makes.
   .target(
@@ -155,8 +156,7 @@ let programs: [Target] = [
     name: "ShmdCore",
     dependencies: [
       "SharedTable", "TableEngine", "SharedMemory", "TableMetrics", "TableMirror", "EtcdSource", "TableStore",
-      "RESPServer",
-      "StatusServer", "ToolSupport", "UpstreamWrites", "CLibYAML",
+      "HostSockets", "RESPServer", "StatusServer", "ToolSupport", "UpstreamWrites", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -344,7 +344,8 @@ let programTests: [Target] = [
   .testTarget(
     name: "ShmdTests",
     dependencies: [
-      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "StatusServer", "TableMirror", "TableStore",
+      "ShmdCore", "HostSockets", "RESPServer", "SharedTable", "SharedMemory", "StatusServer", "TableMirror",
+      "TableStore",
       "TestSupport", "shmctl", "shmd", "shmd-test-worker",
     ],
     swiftSettings: testSettings),

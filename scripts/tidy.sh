@@ -27,13 +27,14 @@ may_import() {
     CSQLite) ;;
     TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;
     UpstreamWrites) ;;
-    RESPServer) echo SharedMemory SharedTable ToolSupport UpstreamWrites ;;
-    StatusServer) echo ToolSupport ;;
+    HostSockets) echo SharedMemory ;;
+    RESPServer) echo HostSockets SharedMemory SharedTable ToolSupport UpstreamWrites ;;
+    StatusServer) echo HostSockets ;;
     CLibYAML) ;;
     TableMirror) echo SharedMemory TableEngine SharedTable ToolSupport UpstreamWrites ;;
     EtcdMessages) ;;
     EtcdSource) echo EtcdMessages TableMirror ToolSupport UpstreamWrites ;;
-    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableMirror EtcdSource TableStore RESPServer StatusServer ToolSupport UpstreamWrites ;;
+    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableMirror EtcdSource TableStore HostSockets RESPServer StatusServer ToolSupport UpstreamWrites ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedMemory SharedTable TableDump TableMetrics TableMirror ToolSupport ;;
     shm-demo) echo SharedTable ;;

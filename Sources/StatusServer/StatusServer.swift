@@ -1,9 +1,8 @@
-import Glibc
+import HostSockets
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
-import ToolSupport
 
 /// Serves pages over HTTP on a Unix socket, on loopback TCP, or both: one request a connection, each within bounds.
 ///
@@ -12,9 +11,7 @@ public final class StatusServer: Sendable {
   private let options: StatusServerOptions
   private let pages: @Sendable (String) -> Page?
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-  private let listeners = Mutex<[any Channel]>([])
-  /// What ``start()`` has made at the options' path.
-  private let socketFile = Mutex<SocketFile?>(nil)
+  private let listeners = HostListeners()
   /// Connections that are served, and those that are told that there is no room.
   private let counts = Mutex((served: 0, refused: 0))
 
@@ -27,17 +24,11 @@ public final class StatusServer: Sendable {
   /// Binds what the options name, and serves from then on.
   /// - Throws: ``ListenFailure``; then nothing is bound, and what was bound by others is closed.
   public func start() async throws {
-    var passed = options.bound
     do {
-      if let path = options.socket { try await bind(path: path) }
-      if let address = options.listen { try await bind(address) }
-      while let descriptor = passed.first {
-        let kind = try BoundSocket.kind(of: descriptor)
-        passed.removeFirst()
-        try await serve(descriptor, isTCP: kind == .tcp)
-      }
+      try await listeners.open(
+        socket: options.socket, mode: options.socketMode, address: options.listen,
+        bound: options.bound, by: bootstrap)
     } catch {
-      for descriptor in passed { close(descriptor) }
       await stop()
       throw error
     }
@@ -45,58 +36,21 @@ public final class StatusServer: Sendable {
 
   /// Ends all connections, and removes the socket.
   public func stop() async {
-    let bound = listeners.withLock { listeners in
-      defer { listeners = [] }
-      return listeners
-    }
-    socketFile.withLock { $0.take() }?.remove()
-    for listener in bound { try? await listener.close() }
+    await listeners.close()
     try? await group.shutdownGracefully()
   }
 
   /// The port of the TCP listener; for who asked for any (0).
-  public var port: Int? { listeners.withLock { $0.compactMap { $0.localAddress?.port }.first } }
+  public var port: Int? { listeners.port }
 
-  // MARK: - Listeners
-
-  private func bind(path: String) async throws {
-    let file = try SocketFile.bind(path, mode: options.socketMode)
-    do {
-      let channel = try await bootstrap(isTCP: false).withBoundSocket(file.descriptor).get()
-      listeners.withLock { $0.append(channel) }
-      socketFile.withLock { $0 = file }
-    } catch {
-      file.remove()
-      throw ListenFailure(path: path, error)
-    }
-  }
-
-  private func bind(_ address: (host: String, port: Int)) async throws {
-    do {
-      let channel = try await bootstrap(isTCP: true).bind(host: address.host, port: address.port).get()
-      listeners.withLock { $0.append(channel) }
-    } catch {
-      throw ListenFailure(host: address.host, port: address.port, error)
-    }
-  }
-
-  private func serve(_ descriptor: Int32, isTCP: Bool) async throws {
-    do {
-      let channel = try await bootstrap(isTCP: isTCP).withBoundSocket(descriptor).get()
-      listeners.withLock { $0.append(channel) }
-    } catch {
-      throw ListenFailure(descriptor: descriptor, error)
-    }
-  }
-
-  private func bootstrap(isTCP: Bool) -> ServerBootstrap {
+  private func bootstrap(_ kind: BoundSocket.Kind) -> ServerBootstrap {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 64)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // A client that has sent all it has to say may say so, and still reads the answer.
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
-      .childChannelInitializer { [self] channel in accept(channel, isTCP: isTCP) }
+      .childChannelInitializer { [self] channel in accept(channel, isTCP: kind == .tcp) }
   }
 
   // MARK: - Connections

@@ -1,6 +1,6 @@
 import Glibc
+import HostSockets
 import Testing
-import ToolSupport
 
 @Suite struct BoundSocketTests {
   @Test func aBoundSocketTellsItsPath() throws {

@@ -1,7 +1,7 @@
 import Glibc
+import HostSockets
 import TestSupport
 import Testing
-import ToolSupport
 
 /// What a server finds at its socket's path.
 @Suite struct SocketFileTests {

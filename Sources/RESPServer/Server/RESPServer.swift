@@ -1,8 +1,6 @@
-import Glibc
+import HostSockets
 import NIOCore
 import NIOPosix
-import Synchronization
-import ToolSupport
 public import UpstreamWrites
 
 /// Serves tables of this host to Redis' clients.
@@ -12,9 +10,7 @@ public import UpstreamWrites
 public final class RESPServer: Sendable {
   private let state: ServerState
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-  private let listeners = Mutex<[any Channel]>([])
-  /// What ``start()`` has made at the options' path.
-  private let socketFile = Mutex<SocketFile?>(nil)
+  private let listeners = HostListeners()
 
   /// - Parameter upstream: takes writes to tables that mirror another store; nil: they are refused.
   public init(_ options: ServerOptions, upstream: (any UpstreamWriter)? = nil) {
@@ -25,17 +21,12 @@ public final class RESPServer: Sendable {
   /// Binds what the options name, and serves from then on.
   /// - Throws: ``ListenFailure``; then nothing is bound, and what was bound by others is closed.
   public func start() async throws {
-    var passed = state.options.bound
     do {
-      if let path = state.options.socket { try await bind(path: path) }
-      if let address = state.options.listen { try await bind(address) }
-      while let descriptor = passed.first {
-        let kind = try BoundSocket.kind(of: descriptor)
-        passed.removeFirst()
-        try await serve(descriptor, kind)
-      }
+      try await listeners.open(
+        socket: state.options.socket, mode: state.options.socketMode,
+        address: state.options.listen.map { ($0.host, $0.port) },
+        bound: state.options.bound, by: bootstrap)
     } catch {
-      for descriptor in passed { close(descriptor) }
       await stop()
       throw error
     }
@@ -48,24 +39,17 @@ public final class RESPServer: Sendable {
   /// Ends all connections, and removes the socket.
   public func stop() async {
     state.broker.stop()
-    let bound = listeners.withLock { listeners in
-      defer { listeners = [] }
-      return listeners
-    }
-    socketFile.withLock { $0.take() }?.remove()
-    for listener in bound { try? await listener.close() }
+    await listeners.close()
     try? await group.shutdownGracefully()
     for database in state.databases { database.stop() }
   }
 
   /// The port of the TCP listener; for who asked for any (0).
-  public var port: Int? { listeners.withLock { $0.compactMap { $0.localAddress?.port }.first } }
+  public var port: Int? { listeners.port }
 
-  // MARK: - Listeners
-
-  private var bootstrap: ServerBootstrap {
+  private func bootstrap(_ kind: BoundSocket.Kind) -> ServerBootstrap {
     let state = state
-    return ServerBootstrap(group: group)
+    let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 512)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
@@ -75,39 +59,7 @@ public final class RESPServer: Sendable {
       )
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 256 << 10, high: 4 << 20))
       .childChannelInitializer { channel in Self.accept(channel, state) }
-  }
-
-  private func bind(path: String) async throws {
-    let file = try SocketFile.bind(path, mode: state.options.socketMode)
-    do {
-      let channel = try await bootstrap.withBoundSocket(file.descriptor).get()
-      listeners.withLock { $0.append(channel) }
-      socketFile.withLock { $0 = file }
-    } catch {
-      file.remove()
-      throw ListenFailure(path: path, error)
-    }
-  }
-
-  private func bind(_ address: ServerOptions.Address) async throws {
-    do {
-      let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .bind(host: address.host, port: address.port).get()
-      listeners.withLock { $0.append(channel) }
-    } catch {
-      throw ListenFailure(host: address.host, port: address.port, error)
-    }
-  }
-
-  private func serve(_ descriptor: Int32, _ kind: BoundSocket.Kind) async throws {
-    var bootstrap = bootstrap
-    if kind == .tcp { bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1) }
-    do {
-      let channel = try await bootstrap.withBoundSocket(descriptor).get()
-      listeners.withLock { $0.append(channel) }
-    } catch {
-      throw ListenFailure(descriptor: descriptor, error)
-    }
+    return kind == .tcp ? bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1) : bootstrap
   }
 
   // MARK: - Connections

@@ -1,8 +1,8 @@
+import HostSockets
 import Logging
 import RESPServer
 import ServiceLifecycle
 import StatusServer
-import ToolSupport
 
 /// Serves tables to Redis' clients until the daemon stops. What it serves, and where, changes with a restart.
 struct RESPService: Service {

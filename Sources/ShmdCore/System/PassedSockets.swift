@@ -1,6 +1,6 @@
 import Glibc
+import HostSockets
 import Logging
-import ToolSupport
 
 /// Listening sockets that the service manager has made and passed on: the protocol of sd_listen_fds(3), without libsystemd.
 ///
