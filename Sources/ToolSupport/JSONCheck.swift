@@ -4,7 +4,7 @@
 /// other programs may have stored anything as json.
 public struct JSONCheck {
   private let input: [UInt8]
-  private var position = 0
+  private var position: Int
   private var output: [UInt8] = []
   private struct Invalid: Error {}
 
@@ -14,17 +14,25 @@ public struct JSONCheck {
   /// The text on one line; nil if it is no JSON.
   public static func compacted(_ bytes: [UInt8]) -> [UInt8]? {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-    var check = JSONCheck(input: bytes)
-    do {
-      try check.value(depth: 0)
-      check.skipSpace()
-      return check.position == bytes.count ? check.output : nil
-    } catch {
-      return nil
-    }
+    guard let value = value(in: bytes, at: 0) else { return nil }
+    var rest = JSONCheck(input: bytes, position: value.end)
+    rest.skipSpace()
+    return rest.next == nil ? value.text : nil
   }
 
-  private init(input: [UInt8]) { self.input = input }
+  /// The value that begins there, but for white space: its text on one line, and where it ends. What follows is not looked at. Nil if there
+  /// is none.
+  /// - Parameter bytes: valid UTF-8.
+  static func value(in bytes: [UInt8], at start: Int) -> (text: [UInt8], end: Int)? {
+    var check = JSONCheck(input: bytes, position: start)
+    do { try check.value(depth: 0) } catch { return nil }
+    return (check.output, check.position)
+  }
+
+  private init(input: [UInt8], position: Int) {
+    self.input = input
+    self.position = position
+  }
 
   private var next: UInt8? { position < input.count ? input[position] : nil }
 

@@ -107,50 +107,20 @@ extension JSONFields {
       skipSpace()
       switch next {
       case UInt8(ascii: "\""): return .string(try string())
-      case UInt8(ascii: "{"), UInt8(ascii: "["): return .container(try checked(container()))
       case nil: throw Problem(column: column, message: "the line ends here; is it cut off?")
       default: break
       }
-      let start = column
-      switch String(decoding: try checked(word()), as: UTF8.self) {
-      case "true": return .bool(true)
-      case "false": return .bool(false)
-      case "null": return .null
-      case let text where text.first == "-" || text.first?.isNumber == true: return .number(text)
-      default: throw Problem(column: start, message: "a value is expected here")
-      }
-    }
-
-    /// The compacted text of what lies between here and `end`, which becomes the position.
-    private mutating func checked(_ end: Int) throws(Problem) -> [UInt8] {
-      guard let text = JSONCheck.compacted(Array(line[position..<end])) else {
+      guard let (text, end) = JSONCheck.value(in: line, at: position) else {
         throw Problem(column: column, message: "no JSON value")
       }
       position = end
-      return text
-    }
-
-    private func word() -> Int {
-      line[position...].firstIndex { !UInt8.isOfWord($0) } ?? line.count
-    }
-
-    /// Where the container that begins here ends, as far as brackets tell; the check says whether it is one.
-    private func container() -> Int {
-      var depth = 0
-      var inString = false
-      var index = position
-      while index < line.count {
-        switch line[index] {
-        case UInt8(ascii: "\\") where inString: index += 1
-        case UInt8(ascii: "\""): inString.toggle()
-        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += inString ? 0 : 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= inString ? 0 : 1
-        default: break
-        }
-        index += 1
-        if depth == 0 { break }
+      switch text[0] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): return .container(text)
+      case UInt8(ascii: "t"): return .bool(true)
+      case UInt8(ascii: "f"): return .bool(false)
+      case UInt8(ascii: "n"): return .null
+      default: return .number(String(decoding: text, as: UTF8.self))
       }
-      return min(index, line.count)
     }
 
     private mutating func string() throws(Problem) -> String {
@@ -206,15 +176,6 @@ extension JSONFields {
       else { throw Problem(column: start, message: "\\u needs four hexadecimal digits") }
       position += 4
       return unit
-    }
-  }
-}
-
-extension UInt8 {
-  fileprivate static func isOfWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."): true
-    default: false
     }
   }
 }
