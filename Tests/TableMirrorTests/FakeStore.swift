@@ -25,6 +25,8 @@ final class FakeStore: MirrorSource {
     var reasonToBeDown = "the store is down"
     /// Is reached, and does not say where it is.
     var refusesLooks = false
+    /// Called when the answer to a look is on its way, without the lock.
+    var afterLook: (@Sendable () async throws -> Void)?
     /// Is looked at, and ends each watch at once.
     var refusesWatches = false
     /// Called before each session, without the lock, and also where there is none.
@@ -51,6 +53,8 @@ final class FakeStore: MirrorSource {
     var refusal: UpstreamRefusal?
     /// They are made, and the connection breaks before that is told.
     var losesAnswers = false
+    /// They are made, and no answer comes.
+    var keepsAnswers = false
   }
 
   let state = Mutex(State())
@@ -207,7 +211,9 @@ struct FakeSession: MirrorSession {
   func position() async throws -> SourcePosition {
     try store.checkUp()
     if store.state.withLock(\.refusesLooks) { throw MirrorFailure.away(store.state.withLock(\.reasonToBeDown)) }
-    return store.position
+    let position = store.position
+    try await store.state.withLock(\.afterLook)?()
+    return position
   }
 
   func read(
@@ -276,6 +282,7 @@ struct FakeSession: MirrorSession {
     let (outcome, isLost) = store.state.withLock { state in
       (state.isDown ? nil : state.make(commit, below: Self.prefix), state.losesAnswers)
     }
+    if store.state.withLock(\.keepsAnswers) { try? await Task.sleep(for: .seconds(3600)) }
     guard let outcome, !isLost else { throw .unsure("the connection broke") }
     return outcome
   }

@@ -242,6 +242,20 @@ import UpstreamWrites
     }
   }
 
+  /// The connection stands, and nothing comes over it.
+  @Test func whatIsNotAnsweredInTimeMayHaveBeenMade() async throws {
+    try await MirroredHost.with { host in
+      let store = host.fixture.store
+      store.state.withLock { $0.keepsAnswers = true }
+      let answer = try await host.answer("INCR n")
+      #expect(
+        answer.hasPrefix(
+          "-MIRRORUNSURE table '\(host.fixture.table.name)': no answer came; the other store may have made it"))
+      #expect(store.state.withLock(\.commits.count) == 1)
+      #expect(store.value("app/n") == "1")
+    }
+  }
+
   @Test func awayAndStoppedAreSaidAtOnceAndReadsGoOn() async throws {
     try await MirroredHost.with { host in
       let store = host.fixture.store
