@@ -38,6 +38,9 @@ import Testing
     let page = try #require(monitor.page("/status.json"))
     #expect(String(decoding: page.body, as: UTF8.self).contains("\"storeProblem\":\"\(fixture.directory)/stores"))
     #expect(monitor.sample.storeTroubles.filter { $0.hasPrefix("'\(name)' is not stored: ") }.count == 1)
+    // Whoever stops the daemon to drop the tables must learn of this one, too.
+    await stores.stop()
+    #expect(stores.unfinished.count == 1 && stores.unfinished[0].hasPrefix("'\(name)' is not stored: "))
   }
 
   @Test func aDiskThatHangsIsTrouble() {
