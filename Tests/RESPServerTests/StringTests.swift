@@ -144,6 +144,29 @@ struct StringTests {
     }
   }
 
+  /// As in Redis.
+  @Test func whatChangesAValueKeepsItsExpiryAndWhatReplacesItEndsIt() async throws {
+    try await withServer { _, client throws in
+      func expiry(of key: String, after command: String) throws -> String {
+        #expect(try client.call("SET", "k", "5", "PXAT", "4000000000000") == "+OK")
+        _ = try client.call(command.split(separator: " ").map { Array($0.utf8) })
+        return try client.call("PEXPIRETIME", key)
+      }
+      for command in [
+        "INCR k", "DECRBY k 2", "INCRBYFLOAT k 0.5", "APPEND k 1", "SETRANGE k 0 7", "GETEX k", "SET k 8 KEEPTTL",
+      ] {
+        #expect(try expiry(of: "k", after: command) == ":4000000000000", "\(command)")
+      }
+      for command in ["COPY k new", "RENAME k new", "RENAMENX k newer"] {
+        let key = String(command.split(separator: " ")[2])
+        #expect(try expiry(of: key, after: command) == ":4000000000000", "\(command)")
+      }
+      for command in ["SET k 8", "GETSET k 8", "MSET k 8", "PERSIST k", "GETEX k PERSIST"] {
+        #expect(try expiry(of: "k", after: command) == ":-1", "\(command)")
+      }
+    }
+  }
+
   @Test func noExpiryIsLaterThanTheLastOfTheTablesClock() async throws {
     try await withServer { _, client throws in
       _ = try client.call("SET", "k", "v", "EX", "100")

@@ -48,4 +48,37 @@ import Testing
       #expect(try exec() == "[nil]")
     }
   }
+
+  /// A transaction that only reads has no barrier, and its client depends on the watched keys all the same.
+  @Test func aTransactionThatOnlyReadsIsNotCarriedOutEither() async throws {
+    try await withServer { server, client throws in
+      try server.table.set("k", "v")
+      for change in ["w", nil] {
+        #expect(try client.call("WATCH", "k") == "+OK")
+        if let change { try server.table.set("k", change) }
+        _ = try client.call("MULTI")
+        _ = try client.call("GET", "k")
+        #expect(try client.call("EXEC") == (change == nil ? "[\"w\"]" : "nil"))
+      }
+    }
+  }
+
+  /// However a transaction ends, the next one depends on none of its keys.
+  @Test(arguments: [
+    ["MULTI", "EXEC"], ["MULTI", "DISCARD"], ["UNWATCH"], ["MULTI", "NOTHING", "EXEC"], ["MULTI", "EXEC now"],
+    ["RESET"],
+  ])
+  func whatEndsATransactionEndsItsWatches(_ commands: [String]) async throws {
+    try await withServer { server, client throws in
+      try server.table.set("k", 1)
+      for key in ["k", "absent"] {
+        #expect(try client.call("WATCH", key) == "+OK")
+        for command in commands { _ = try client.call(command.split(separator: " ").map { Array($0.utf8) }) }
+        try server.table.increment(key)
+        #expect(try client.call("MULTI") == "+OK")
+        _ = try client.call("SET", "other", "v")
+        #expect(try client.call("EXEC") == "[+OK]", "\(key)")
+      }
+    }
+  }
 }
