@@ -79,6 +79,29 @@ struct BurstTests {
     }
   }
 
+  /// What a barrier replaces takes room until its end. A command that has answered something when it finds no room is carried out anew in another
+  /// barrier, and answered once.
+  @Test func whatFoundNoRoomIsAnsweredOnce() async throws {
+    try await withServer(capacityBytes: 1 << 20) { server, client throws in
+      func value(_ letter: Character) -> String { String(repeating: letter, count: 20_000) }
+      var count = 0
+      while try client.call("SET", "k\(count)", value("a")) == "+OK" { count += 1 }
+      // There is room for a few of seven new values that one burst brings.
+      _ = try client.call("DEL", "k10")
+      try client.send(encode((0..<7).map { "SET k\($0) \(value("b")) GET" } + ["PING"]))
+      for _ in 0..<7 { #expect(try client.answer() == "\"\(value("a"))\"") }
+      #expect(try client.answer() == "+PONG")
+      for key in 0..<7 { #expect(try server.table.get("k\(key)", as: String.self) == value("b")) }
+      // A transaction has one barrier. An array of too few elements would take the next answers for its own.
+      let pings = [String](repeating: "PING", count: 7)
+      try client.send(encode(["MULTI"] + (0..<7).map { "SET k\($0) \(value("c"))" } + ["EXEC"] + pings))
+      for answer in ["+OK"] + [String](repeating: "+QUEUED", count: 7) { #expect(try client.answer() == answer) }
+      let executed = try client.answer()
+      try #require(executed.hasPrefix("[+OK ") && executed.contains("-OOM") && !executed.contains("PONG"))
+      for _ in pings { #expect(try client.answer() == "+PONG") }
+    }
+  }
+
   /// They share a section, though another thread writes all the while. One that lasts a millisecond ends, and the clock is looked at after
   /// sixteen reads behind the first one: fifty reads are of three moments at most, even if the server does not get on between them.
   @Test func readsOfABurstAreOfFewMoments() async throws {
