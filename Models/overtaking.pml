@@ -1,4 +1,4 @@
-/* overtaking.pml: waiting for the writer lock (Writers/WriterLockWait.swift), with the word that names the foremost waiter.
+/* overtaking.pml: waiting for the writer lock (Writers/WriterLockWait+Overtaking.swift), with the word that names the foremost waiter.
  *
  * A thread that comes looks whether the foremost waiter is due, and tries W if not. A waiter names itself unless an older one
  * is named; tries W, unless another is named and due; sleeps for W if it is named, else until the word changes. Who has W

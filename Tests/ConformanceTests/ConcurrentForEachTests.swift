@@ -46,10 +46,10 @@ private struct Refusal: Error {}
         let section = try segment.beginRead(timeoutNanoseconds: 1_000_000_000)
         defer { segment.endRead(section) }
         // Parts for many more, so that claims are many.
-        let parts = ScanParts(segment, segment.share(section, ExpiryClock()), threads: 256)
-        let (claimed, rendezvous) = (Locked<[ScanPart]>([]), Rendezvous(3))
+        let parts = ScanPartitioner(segment, segment.share(section, ExpiryClock()), threads: 256)
+        let (claimed, rendezvous) = (Locked<[ScanPartition]>([]), Rendezvous(3))
         let claim: @Sendable () -> Void = {
-          var own: [ScanPart] = []
+          var own: [ScanPartition] = []
           rendezvous.arrive()
           while let part = parts.claim() { own.append(part) }
           claimed.withLock { $0 += own }

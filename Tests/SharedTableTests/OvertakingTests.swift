@@ -8,8 +8,8 @@ import Testing
 
 /// Whoever waits for the writer lock is overtaken a bounded number of times, and holds nobody up if it does not come.
 @Suite struct OvertakingTests {
-  private func foremost(_ participant: Segment.Participant) -> ForemostWaiter {
-    ForemostWaiter(word: participant.ctl.loadRelaxed(ControlLayout.foremostWaiter))
+  private func foremost(_ participant: Segment.Participant) -> ForemostWaiterWord {
+    ForemostWaiterWord(word: participant.ctl.loadRelaxed(ControlLayout.foremostWaiter))
   }
 
   private func waits(_ table: Table) -> UInt64 { table.statistics.barrierWaits!.byLogarithm.reduce(0, +) }
@@ -22,7 +22,7 @@ import Testing
       try table.set("key", 0)
       let turns = participant.ctl.loadRelaxed(ControlLayout.turns)
       let named =
-        isVacant ? ForemostWaiter(vacantSince: turns) : ForemostWaiter(slot: 900, since: turns, isDue: false)
+        isVacant ? ForemostWaiterWord(vacantSince: turns) : ForemostWaiterWord(slot: 900, since: turns, isDue: false)
       participant.ctl.storeRelaxed(ControlLayout.foremostWaiter, named.word)
       for round in 0..<WriterLockWait.overtakings { try table.set("key", Int(round)) }
       #expect(waits(table) == 0)
@@ -41,13 +41,13 @@ import Testing
       let participant = try #require(table.segment.participant)
       let turns = participant.ctl.loadRelaxed(ControlLayout.turns)
       participant.ctl.storeRelaxed(
-        ControlLayout.foremostWaiter, ForemostWaiter(slot: 900, since: turns, isDue: true).word)
+        ControlLayout.foremostWaiter, ForemostWaiterWord(slot: 900, since: turns, isDue: true).word)
       try table.set("key", 1)
       #expect(waits(table) == 1)
       #expect(foremost(participant).isNone)
       // Whose time is over makes its one attempt all the same, and leaves the name.
       participant.ctl.storeRelaxed(
-        ControlLayout.foremostWaiter, ForemostWaiter(slot: 900, since: turns, isDue: true).word)
+        ControlLayout.foremostWaiter, ForemostWaiterWord(slot: 900, since: turns, isDue: true).word)
       try table.barrier(timeout: .zero) { _ in }
       #expect(!foremost(participant).isNone)
     }
@@ -64,7 +64,7 @@ import Testing
       ]
       for write in writes {
         participant.ctl.storeRelaxed(
-          ControlLayout.foremostWaiter, ForemostWaiter(slot: 900, since: turns, isDue: true).word)
+          ControlLayout.foremostWaiter, ForemostWaiterWord(slot: 900, since: turns, isDue: true).word)
         try await write(table)
         #expect(foremost(participant).isNone)
       }
@@ -85,16 +85,16 @@ import Testing
 
   @Test func turnsAreComparedModuloTheirCount() {
     let last: UInt64 = 1 << 46 - 1
-    let waiter = ForemostWaiter(slot: 3, since: last, isDue: false)
+    let waiter = ForemostWaiterWord(slot: 3, since: last, isDue: false)
     #expect(waiter.turnsPassed(at: last) == 0)
     #expect(waiter.turnsPassed(at: last + 5) == 5)
     #expect(waiter.turnsPassed(at: last - 1) == -1)
     #expect(!waiter.isYounger(than: last + 1))
     #expect(!waiter.isYounger(than: last))
     #expect(waiter.isYounger(than: last - 1))
-    #expect(ForemostWaiter(vacantSince: 7).isYounger(than: 7))
-    #expect(waiter.isSameWait(as: ForemostWaiter(slot: 3, since: last, isDue: true).withSleepers()))
-    #expect(!waiter.isSameWait(as: ForemostWaiter(slot: 4, since: last, isDue: false)))
+    #expect(ForemostWaiterWord(vacantSince: 7).isYounger(than: 7))
+    #expect(waiter.isSameWait(as: ForemostWaiterWord(slot: 3, since: last, isDue: true).withSleepers()))
+    #expect(!waiter.isSameWait(as: ForemostWaiterWord(slot: 4, since: last, isDue: false)))
   }
 
   /// A due waiter that comes late leaves W idle, so it looks again before it is due, whatever it takes the turns' length for.

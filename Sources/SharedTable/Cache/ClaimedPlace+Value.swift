@@ -26,21 +26,6 @@ extension ClaimedPlace {
     }
   }
 
-  /// - Returns: the value; nil if it has to be claimed again.
-  private func wait(_ other: ClaimRecord, _ deadline: Deadline) throws(TableError) -> Value? {
-    if other.isOwn { throw recursive }
-    while true {
-      let version = table.version
-      switch try look(other, timeoutNanoseconds: table.timeoutNanoseconds) {
-      case .present(let value): return value
-      case .gone: return nil
-      case .computing: break
-      }
-      guard !deadline.isPast else { throw timedOut(other) }
-      _ = try table.waitForCommit(after: version, timeout: min(deadline.left, Table.deathSlice))
-    }
-  }
-
   /// The value that the caller has just looked for in vain, for tasks: suspends while another computes. Barriers run on the queue's threads.
   nonisolated(nonsending) func missingValue(
     timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
@@ -68,28 +53,4 @@ extension ClaimedPlace {
   nonisolated(nonsending) private func released(_ claim: ClaimRecord) async {
     _ = try? await queue.runJob { () throws(TableError) in release(claim) }
   }
-
-  nonisolated(nonsending) private func suspend(
-    _ other: ClaimRecord, _ deadline: Deadline
-  ) async throws -> Value? {
-    if other.isOwn { throw recursive }
-    let watch = try Watch(table)
-    while true {
-      try Task.checkCancellation()
-      let version = table.version
-      switch try await look(other) {
-      case .present(let value): return value
-      case .gone: return nil
-      case .computing: break
-      }
-      guard !deadline.isPast else { throw timedOut(other) }
-      try await watch.waitForCommit(
-        after: version, deadline: deadline.instant(within: Table.deathSlice.clampedNanoseconds))
-    }
-  }
-}
-
-extension Table {
-  /// How late who waits for another process's doing notices its death, of which no commit tells.
-  static var deathSlice: Duration { .milliseconds(100) }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import TableEngine
 
@@ -11,15 +10,11 @@ public final class HostExecutor: SerialExecutor {
   @usableFromInline let timeout: Duration?
   /// Each job is a barrier of it.
   @usableFromInline package let queue: BarrierQueue
-  private let isolation = Locked(Isolation())
-  /// The thread that runs a job without the table; 0 if none does. Who finds its own number has stored it itself, so relaxed is
-  /// enough.
-  private let outsider = Atomic<UInt>(0)
+  private let isolation: HostIsolation
   private let childJobs = ChildJobs()
 
-  private let refused = Atomic(0)
   /// How often a job could not have the table, each new attempt counted: for tests.
-  package var refusals: Int { refused.load(ordering: .relaxed) }
+  package var refusals: Int { isolation.refusals }
 
   /// A job waits in a lane for the table: for tests.
   package var isWaitingInLane: Bool { queue.turnsWaiting > 0 }
@@ -30,15 +25,6 @@ public final class HostExecutor: SerialExecutor {
   /// The calling thread is a lane, as those of queues: for tests.
   package static var isOnLane: Bool { WorkerPool.isOnLane }
 
-  /// What keeps a job that runs without the table from running beside a barrier of this process that is taken for the executor's isolation:
-  /// the two would touch the actor's own properties at once.
-  private struct Isolation {
-    /// The newest version whose barrier was taken for it.
-    var assumedVersion: UInt64 = 0
-    /// Why the job that runs without the table has no barrier; nil if none does.
-    var failure: TableError?
-  }
-
   /// Makes an executor; takes no thread and nothing of the table.
   /// - Parameters:
   ///   - table: where the jobs' barriers are. An observer's jobs all run without one.
@@ -46,6 +32,7 @@ public final class HostExecutor: SerialExecutor {
   public init(in table: Table, timeout: Duration? = nil) {
     self.table = table
     self.timeout = timeout
+    isolation = HostIsolation(of: table)
     queue = BarrierQueue(in: table, subject: "a host actor", triesInPool: true)
   }
 
@@ -74,9 +61,9 @@ public final class HostExecutor: SerialExecutor {
     while let job = childJobs.next(error) {
       // `runOutside` waits until a barrier of this process has ended. If it is this thread's own, the thread would wait for itself.
       if !table.isOfThisProcess || table.segment.isInWholeBarrier {
-        runAsOutsider { job.runSynchronously() }
+        isolation.runAsOutsider { job.runSynchronously() }
       } else {
-        runOutside(error) { job.runSynchronously() }
+        isolation.runOutside(error) { job.runSynchronously() }
       }
     }
   }
@@ -90,22 +77,9 @@ public final class HostExecutor: SerialExecutor {
   /// In such a barrier it waits for a job that runs without the table, at most as long as a job waits for the table, and answers false then:
   /// `assumeIsolated` ends the program, and the next writer undoes its barrier.
   public func isIsolatingCurrentContext() -> Bool? {
-    if isOutsider { return true }
-    return queue.versionOfOwnBarrier.map(assumeIsolation(inBarrier:)) ?? false
-  }
-
-  /// No job begins without the table then before this barrier has ended.
-  private func assumeIsolation(inBarrier version: UInt64) -> Bool {
-    let deadline = Deadline(table.nanoseconds(timeout))
-    while !isolation.withLock({ isolation in
-      guard isolation.failure == nil else { return false }
-      isolation.assumedVersion = version
-      return true
-    }) {
-      if deadline.isPast { return false }
-      usleep(1000)
-    }
-    return true
+    if isolation.isOutsider { return true }
+    guard let version = queue.versionOfOwnBarrier else { return false }
+    return isolation.assume(inBarrier: version, Deadline(table.nanoseconds(timeout)))
   }
 
   /// Traps outside of a job, for runtimes that do not ask ``isIsolatingCurrentContext()``.
@@ -130,10 +104,10 @@ public final class HostExecutor: SerialExecutor {
 
   @usableFromInline
   func checkInBarrier() throws(TableError) {
-    if isOutsider, let failure = childJobs.failure { throw failure }
+    if isolation.isOutsider, let failure = childJobs.failure { throw failure }
     // Before the lock: another thread may have held it as this process was forked.
     guard queue.segment.with({ $0.isOfThisProcess }) else { throw table.named(.forked) }
-    if isOutsider, let failure = isolation.withLock(\.failure) { throw failure }
+    if isolation.isOutsider, let failure = isolation.failure { throw failure }
     guard queue.segment.with({ $0.isInWholeBarrier }) else {
       throw TableError(
         .invalid, table: table.name,
@@ -142,29 +116,6 @@ public final class HostExecutor: SerialExecutor {
     }
   }
 
-  private var isOutsider: Bool { outsider.load(ordering: .relaxed) == UInt(pthread_self()) }
-
-  /// Runs a job without the table, when a barrier of this process that was taken for the executor's isolation has ended.
-  func runOutside(_ error: TableError, _ body: () -> Void) {
-    while !beginOutside(error) { usleep(1000) }
-    runAsOutsider(body)
-    // The child that a job has made, and that returns from it, leaves the lock alone: another thread may have held it at the fork.
-    if table.isOfThisProcess { isolation.withLock { $0.failure = nil } }
-  }
-
-  private func beginOutside(_ error: TableError) -> Bool {
-    refused.wrappingAdd(1, ordering: .relaxed)
-    return isolation.withLock { isolation in
-      // Ended: committed, or W is another process's or nobody's.
-      guard isolation.assumedVersion <= table.version || !table.segment.isWriter(getpid()) else { return false }
-      isolation.failure = error
-      return true
-    }
-  }
-
-  private func runAsOutsider(_ body: () -> Void) {
-    outsider.store(UInt(pthread_self()), ordering: .relaxed)
-    body()
-    outsider.store(0, ordering: .relaxed)
-  }
+  /// Runs a job without the table: ``HostIsolation/runOutside(_:_:)``.
+  func runOutside(_ error: TableError, _ job: () -> Void) { isolation.runOutside(error, job) }
 }

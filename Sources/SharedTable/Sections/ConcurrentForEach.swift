@@ -13,7 +13,7 @@ extension ReadView {
   /// rwlock variant not even behind a writer that waits. On every thread `body` runs in a read section of the table: its reads
   /// are of this version, and barriers throw `wouldDeadlock`.
   ///
-  /// Threads take the table in parts: the keys of a sub-table, some thousand, or less where the table is small. An observer's
+  /// Threads take the table in partitions: the keys of a sub-table, some thousand, or less where the table is small. An observer's
   /// threads copy and validate as ``forEach(prefix:_:)`` does, each what it visits, all against the same version.
   /// Do not fork in `body`, unless for an exec: in the child this throws `forked`, or that thread ends there.
   /// - Parameters:
@@ -79,7 +79,7 @@ extension Snapshot {
   }
 }
 
-/// One concurrent iteration: several threads that share a read section, and the parts of the table they take in turn.
+/// One concurrent iteration: several threads that share a read section, and the partitions of the table they take in turn.
 ///
 /// Threads of its own, and not Dispatch's: they are there when they are needed, whatever else the process does; a body
 /// that blocks holds up nobody else's work; and a child forked by a body does not wait for threads that stayed behind.
@@ -93,7 +93,7 @@ final class ConcurrentForEach: Sendable {
 
   private let table: Table
   private let shared: SharedSection
-  private let parts: ScanParts
+  private let partitions: ScanPartitioner
   private let prefix: [UInt8]
   private let body: Body
   #if DEBUG || CheckedReads
@@ -109,7 +109,7 @@ final class ConcurrentForEach: Sendable {
     self.prefix = prefix
     self.body = body
     shared = table.segment.share(section, table.clock)
-    parts = ScanParts(table.segment, shared, threads: threads)
+    partitions = ScanPartitioner(table.segment, shared, threads: threads)
     #if DEBUG || CheckedReads
       check = section.check.map { Locked($0) }
     #endif
@@ -154,8 +154,8 @@ final class ConcurrentForEach: Sendable {
   private func visit(_ section: ReadSection) {
     unsafe prefix.withUnsafeBytes { wanted in
       do throws(EngineError) {
-        while goesOn, let part = parts.claim() {
-          try table.segment.scan(part, section, table.clock) { found in
+        while goesOn, let partition = partitions.claim() {
+          try table.segment.scan(partition, section, table.clock) { found in
             guard goesOn else { return false }
             if unsafe found.hasPrefix(wanted) { show(found) }
             return goesOn

@@ -52,7 +52,7 @@ extension Segment {
     let now = HostClock.monotonicNanoseconds
     let held = (0..<slots.highWater).filter { slots.isHeld($0) }
     let kept = keptBytes(participant, bySlots: held)
-    let foremost = ForemostWaiter(word: participant.ctl.loadRelaxed(ControlLayout.foremostWaiter)).slot
+    let foremost = ForemostWaiterWord(word: participant.ctl.loadRelaxed(ControlLayout.foremostWaiter)).slot
     return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)

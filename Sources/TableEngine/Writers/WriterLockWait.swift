@@ -17,11 +17,8 @@ import SharedMemory
 ///      then marks the word and sleeps until it changes
 /// owns W or gives up: if it is named, clears the word, and wakes those who sleep until it changes
 /// ```
-/// A waiter is due when others have had ``overtakings`` turns since its wait began, or when it has waited for a slice. Two
-/// kinds of thread may still overtake it, once each: a thread that looked at the word before it became due, and a thread whose timeout has
-/// passed and that makes its last attempt. With T other threads that is ``overtakings`` + T turns, and k + 1 times as many for a
-/// waiter before which k others were waiting: when a foremost waiter goes and others sleep, it leaves the word vacant
-/// as of that turn, and the woken threads have as many turns to take the place.
+/// How many turns others may have before it is: ``overtakings``. When a foremost waiter goes and others sleep, it leaves the word
+/// vacant as of that turn, and the woken threads have as many turns to take the place.
 ///
 /// All of this is fairness. The mutex alone says who owns W: whatever the word says, at most one thread does, and a
 /// dead owner's work is found. And no thread depends on the one that is named, which may be stopped or dead: a thread
@@ -34,9 +31,6 @@ struct WriterLockWait {
   /// The calling thread's.
   let slot: Int
 
-  /// How many turns others may have while a thread waits. Each change of hands costs the cache misses of all that the last
-  /// owner stored to.
-  static let overtakings: Int64 = 60
   /// How long to sleep at most before looking again: a thread that dies wakes nobody.
   private static let sliceNanoseconds: UInt64 = 10_000_000
   /// For how long the others leave W free for a waiter that is due: long enough for one that is awake and finds a processor.
@@ -47,23 +41,12 @@ struct WriterLockWait {
   /// miss. A thread that gives W back and wants it again at once has it again within the shortest.
   static let lookNanoseconds: ClosedRange<UInt64> = 400...10_000
 
-  /// May a thread that comes now try W? No if the foremost waiter is due.
-  @inline(__always)
-  static func mayTry(_ ctl: MappedMemory) -> Bool {
-    let foremost = ForemostWaiter(word: ctl.loadRelaxed(ControlLayout.foremostWaiter))
-    return foremost.isNone || !isDue(foremost, ctl)
-  }
-
-  private static func isDue(_ foremost: ForemostWaiter, _ ctl: MappedMemory) -> Bool {
-    foremost.isDueByTime || foremost.turnsPassed(at: ctl.loadRelaxed(ControlLayout.turns)) >= overtakings
-  }
-
   // Relaxed, as all here: whatever these words say, it is a hint. What W protects is ordered by the mutex.
-  private var foremost: ForemostWaiter { ForemostWaiter(word: ctl.loadRelaxed(ControlLayout.foremostWaiter)) }
+  private var foremost: ForemostWaiterWord { ForemostWaiterWord(word: ctl.loadRelaxed(ControlLayout.foremostWaiter)) }
   private var turns: UInt64 { ctl.loadRelaxed(ControlLayout.turns) }
   private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.foremostWaiter)) }
 
-  private func replace(_ old: ForemostWaiter, by new: ForemostWaiter) -> Bool {
+  private func replace(_ old: ForemostWaiterWord, by new: ForemostWaiterWord) -> Bool {
     ctl.compareAndSwap(ControlLayout.foremostWaiter, expected: old.word, desired: new.word)
   }
 
@@ -82,7 +65,7 @@ struct WriterLockWait {
         let last = mutex.tryLock()
         return last == .busy ? .timedOut : last
       }
-      let me = ForemostWaiter(slot: slot, since: since, isDue: now &- start >= Self.sliceNanoseconds)
+      let me = ForemostWaiterWord(slot: slot, since: since, isDue: now &- start >= Self.sliceNanoseconds)
       let foremost = nameForemost(me, since)
       var result = spin(me, foremost, &look, now, deadline)
       if result == .busy {
@@ -100,7 +83,7 @@ struct WriterLockWait {
 
   /// Names this waiter as the foremost, unless an older one is.
   /// - Returns: the foremost waiter.
-  private func nameForemost(_ me: ForemostWaiter, _ since: UInt64) -> ForemostWaiter {
+  private func nameForemost(_ me: ForemostWaiterWord, _ since: UInt64) -> ForemostWaiterWord {
     while true {
       let named = foremost
       if named.isSameWait(as: me) {
@@ -115,11 +98,11 @@ struct WriterLockWait {
 
   /// Takes this waiter's name away, if it is still there, and wakes those who sleep until the word changes.
   private func withdraw(_ since: UInt64) {
-    let me = ForemostWaiter(slot: slot, since: since, isDue: false)
+    let me = ForemostWaiterWord(slot: slot, since: since, isDue: false)
     while true {
       let named = foremost
       guard named.isSameWait(as: me) else { return }
-      let next = named.hasSleepers ? ForemostWaiter(vacantSince: turns) : .none
+      let next = named.hasSleepers ? ForemostWaiterWord(vacantSince: turns) : .none
       guard replace(named, by: next) else { continue }
       // If there was nobody to wake, the sleepers that set the mark were killed: then the place is not kept vacant for
       // them.
@@ -141,7 +124,7 @@ struct WriterLockWait {
   /// not due takes W only if no other writer has had W since this waiter looked before, at least 400 ns ago.
   /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
   private func spin(
-    _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ look: inout Look, _ start: UInt64, _ deadline: UInt64
+    _ me: ForemostWaiterWord, _ foremost: ForemostWaiterWord, _ look: inout Look, _ start: UInt64, _ deadline: UInt64
   ) -> LockResult {
     let isForemost = foremost.isSameWait(as: me)
     var (now, since) = (start, start)
@@ -187,7 +170,7 @@ struct WriterLockWait {
   }
 
   /// How the foremost waiter sleeps: for W itself, so the owner that unlocks wakes it.
-  private func sleepForW(_ me: ForemostWaiter, _ nanoseconds: UInt64) -> LockResult {
+  private func sleepForW(_ me: ForemostWaiterWord, _ nanoseconds: UInt64) -> LockResult {
     guard foremost.isSameWait(as: me) else { return .busy }
     let result = mutex.lock(timeoutNanoseconds: nanoseconds)
     return result == .timedOut ? .busy : result
@@ -195,7 +178,9 @@ struct WriterLockWait {
 
   /// How the others sleep: until the word changes. If W was free all that time and the foremost waiter did not take it,
   /// this thread takes its place.
-  private func sleepForWord(_ me: ForemostWaiter, _ foremost: ForemostWaiter, _ nanoseconds: UInt64) -> LockResult {
+  private func sleepForWord(_ me: ForemostWaiterWord, _ foremost: ForemostWaiterWord, _ nanoseconds: UInt64)
+    -> LockResult
+  {
     let turn = turns
     let wasFree = mutex.looksFree
     let named = self.foremost

@@ -7,7 +7,7 @@ import CShims
 ///   [ `turns` when its wait began ][ due ][ sleepers ][ slot + 1 ]
 /// ```
 /// Without a slot it stands for those who were woken when the last foremost waiter went: one of them takes its place.
-struct ForemostWaiter {
+struct ForemostWaiterWord {
   let word: UInt64
 
   private static let slotMask: UInt64 = 1 << UInt64(SHM_FOREMOST_SLOT_BITS) - 1
@@ -15,7 +15,7 @@ struct ForemostWaiter {
   private static let dueBit: UInt64 = 1 << UInt64(SHM_FOREMOST_DUE_BIT)
   private static let sinceShift = UInt64(SHM_FOREMOST_SINCE_SHIFT)
 
-  static let none = ForemostWaiter(word: 0)
+  static let none = ForemostWaiterWord(word: 0)
 
   init(word: UInt64) { self.word = word }
 
@@ -35,12 +35,12 @@ struct ForemostWaiter {
   /// It has waited for a slice: now all others go after it, however few turns they have had.
   var isDueByTime: Bool { word & Self.dueBit != 0 }
 
-  func withSleepers(_ hasSleepers: Bool = true) -> ForemostWaiter {
-    ForemostWaiter(word: hasSleepers ? word | Self.sleepersBit : word)
+  func withSleepers(_ hasSleepers: Bool = true) -> ForemostWaiterWord {
+    ForemostWaiterWord(word: hasSleepers ? word | Self.sleepersBit : word)
   }
 
   /// One and the same wait: of the same thread, begun at the same turn.
-  func isSameWait(as other: ForemostWaiter) -> Bool {
+  func isSameWait(as other: ForemostWaiterWord) -> Bool {
     (word ^ other.word) & ~(Self.sleepersBit | Self.dueBit) == 0
   }
 

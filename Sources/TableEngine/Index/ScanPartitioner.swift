@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Hands out all hashes in parts, in their order, each once.
+/// Divides a table among the threads that scan it together: each claims one partition after another, until all were claimed.
 ///
-/// A part is the prefix of a sub-table, as the directory has it when the part is claimed, so that a sub-table is walked
-/// once. Nothing but speed depends on that: the directory may split or be put back before the part is scanned, and each
-/// key is visited by the thread that has the part in which its hash lies.
-package final class ScanParts: Sendable {
+/// Partitions are ranges of hashes, in their order. One is the prefix of a sub-table, as the directory has it when a thread claims
+/// it, so that a sub-table is walked once. Nothing but speed depends on that: the directory may split or be put back before the
+/// partition is scanned, and each key is visited by the thread that has the partition in which its hash lies.
+package final class ScanPartitioner: Sendable {
   private let segment: Segment
   private let shared: SharedSection
   private let leastDepth: Int
   /// First hash that nobody has claimed.
   private let next = Atomic<UInt64>(0)
 
-  /// No hash that a part begins with: their low bits are 0.
+  /// No hash that a partition begins with: their low bits are 0.
   private static var end: UInt64 { .max }
 
   /// - Parameter threads: how many will claim. A small table is cut finer than its sub-tables, so that all get some; not
@@ -26,15 +26,15 @@ package final class ScanParts: Sendable {
   }
 
   /// - Returns: nil when all were claimed.
-  package func claim() -> ScanPart? {
-    // Relaxed: who claims which part is all that this word tells, and nothing is published by it.
+  package func claim() -> ScanPartition? {
+    // Relaxed: who claims which partition is all that this word tells, and nothing is published by it.
     var first = next.load(ordering: .relaxed)
     while first != Self.end {
       var cursor = ScanCursor()
       cursor.advance(past: first, depth: max(leastDepth, depth(at: first)))
       let behind = cursor.position ?? Self.end
       let (claimed, newest) = next.compareExchange(expected: first, desired: behind, ordering: .relaxed)
-      if claimed { return ScanPart(first: first, last: behind == Self.end ? .max : behind - 1) }
+      if claimed { return ScanPartition(first: first, last: behind == Self.end ? .max : behind - 1) }
       first = newest
     }
     return nil
@@ -54,18 +54,18 @@ package final class ScanParts: Sendable {
 }
 
 extension Segment {
-  /// Visits the keys whose hashes lie in a part, as the section sees them; each exactly once, as in a scan of the whole.
+  /// Visits the keys whose hashes lie in a partition, as the section sees them; each exactly once, as in a scan of the whole.
   /// - Parameter body: runs on each entry, expired ones left out; returns false to stop.
   package func scan(
-    _ part: ScanPart, _ section: ReadSection, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
+    _ partition: ScanPartition, _ section: ReadSection, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
     var cursor = ScanCursor()
-    cursor.position = part.first
+    cursor.position = partition.first
     var goesOn = true
-    while goesOn, let position = cursor.position, position <= part.last {
+    while goesOn, let position = cursor.position, position <= partition.last {
       try scan(&cursor, section, clock) { found in
-        // The sub-table reaches beyond the part: parts were cut finer than sub-tables, or a split was undone since.
-        if unsafe hash(found.key) > part.last { return true }
+        // The sub-table reaches beyond the partition: partitions were cut finer than sub-tables, or a split was undone since.
+        if unsafe hash(found.key) > partition.last { return true }
         goesOn = body(found)
         return goesOn
       }
