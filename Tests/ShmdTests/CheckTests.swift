@@ -1,6 +1,7 @@
 import Glibc
 import SharedMemory
 import SharedTable
+import TableStore
 import TestSupport
 import Testing
 
@@ -45,13 +46,28 @@ import Testing
   @Test func aDurableTableIsMadeAnewFromItsStore() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
-    _ = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
+    let table = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
+    try table.set("k", "in memory alone")
+    let stores = StoreFiles(directory: fixture.directory + "/stores", table: name)
+    defer { stores.remove() }
     try fixture.write(
       """
-      store-directory: \(fixture.directory)/stores
+      store-directory: \(stores.directory)
       tables:
         - {name: \(name), capacity: 4MiB, durability: relaxed}
       """)
+    // It would come back empty, or as what another table of this name has left.
+    let early = try fixture.check()
+    #expect(try early.wait() == .code(78))
+    #expect(
+      early.lines.contains {
+        $0.contains("; it stays as it is. Its store does not hold it yet, so do not drop it: ")
+          && !$0.contains("shmctl drop")
+      }, "\(early.transcript)")
+
+    let follower = try Follower(table, in: StoreDirectory(stores.directory))
+    try follower.sync()
+    follower.close()
     let check = try fixture.check()
     #expect(try check.wait() == .code(78))
     let advice =
@@ -288,8 +304,9 @@ import Testing
     #expect(try other.wait() == .code(78), "\(other.transcript)")
     #expect(
       other.lines == [
-        "\(fixture.configurationFile):4: table '\(name)': belongs to user 0, so its rights cannot be changed; set them as "
-          + "they are, or run as root"
+        "\(fixture.configurationFile):4: table '\(name)': belongs to another user, so its mode stays 0660, and the file says 0640; it stays "
+          + "as it is. To make it anew with what it holds, stop its writers and run: systemctl reload shmd && shmctl dump -t \(name) -o "
+          + "\(name).dump && shmctl drop \(name) && systemctl reload shmd && shmctl load -t \(name) \(name).dump"
       ])
     let owned = try fixture.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\", owner: 1}")
     #expect(try owned.wait() == .code(78), "\(owned.transcript)")

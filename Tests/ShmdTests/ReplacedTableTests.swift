@@ -23,22 +23,31 @@ import Testing
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
 
-  /// Its form is the daemon's own: nothing is to be dumped, and no other release would help.
-  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to make another user's table"))
-  func aTableWhoseRightsCannotBeChangedIsNotTakenForAnotherRelease() throws {
+  /// As root may do it, by the README's line, before the daemon starts or while it runs: no other table is to suffer by it.
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to make another user's table"), arguments: [false, true])
+  func aTableWhoseRightsAreAnothersStaysAsItIs(isThereBefore: Bool) throws {
     let fixture = try DaemonFixture()
-    let (name, spare) = (fixture.tableName(), fixture.tableName())
-    try fixture.configure("  - {name: \(name), capacity: 2MiB, mode: \"0600\"}")
+    let (name, other, spare) = (fixture.tableName(), fixture.tableName(), fixture.tableName())
+    try fixture.configure(
+      "  - {name: \(name), capacity: 2MiB, mode: \"0600\", limbo-budget: 128KiB}\n  - {name: \(other), capacity: 2MiB}")
     let user = try fixture.giveAway()
+    let options = Table.Options(capacityBytes: 2 << 20, mode: 0o660, group: user)
+    if isThereBefore { _ = try Table.create(name, options) }
     let daemon = try fixture.start(prelude: fixture.running(as: user))
-    try daemon.waitForLine("ready tables=")
-    _ = try Table.create(spare, Table.Options(capacityBytes: 2 << 20, mode: 0o660, group: user))
-    for object in [".ctl", ".data"] {
-      #expect(rename("/dev/shm/shmtable.\(spare)\(object)", "/dev/shm/shmtable.\(name)\(object)") == 0)
+    if !isThereBefore {
+      try daemon.waitForLine("ready tables=")
+      _ = try Table.create(spare, options)
+      for object in [".ctl", ".data"] {
+        #expect(rename("/dev/shm/shmtable.\(spare)\(object)", "/dev/shm/shmtable.\(name)\(object)") == 0)
+      }
     }
-    let line = try daemon.waitForLine("belongs to user 0, so its rights cannot be changed")
-    #expect(line.contains("table in trouble problem=\"cannot be had as the file says: table '\(name)': "), "\(line)")
-    #expect(!line.contains("dump it"), "\(line)")
+    let line = try daemon.waitForLine("belongs to another user, so its mode stays 0660, and the file says 0600")
+    if isThereBefore { try daemon.waitForLine("ready tables=") }
+    #expect(line.contains("it stays as it is. To make it anew with what it holds, "), "\(line)")
+    let table = try Table.open(name)
+    #expect(eventually { (try? table.administration.limits().limboBudgetBytes) == 128 << 10 })
+    #expect(try table.administration.rights().mode == 0o660)
+    #expect(try Table.open(other, trusting: .users([user])).capacityBytes == 2 << 20)
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }

@@ -46,7 +46,8 @@ struct ManagedTable {
     }
     let rights = try table.administration.rights()
     let wantedRights = wanted.options.rights(insteadOf: rights)
-    if rights != wantedRights {
+    // A plan says so where they cannot be.
+    if rights != wantedRights, rights.canBeChanged {
       try table.administration.setRights(wantedRights)
       log.notice(
         "table rights changed",

@@ -40,7 +40,9 @@ struct Plan {
       switch inCare.map(Result.success) ?? Self.find(table, access) {
       case .success(let found?):
         steps.append(.keep(table, found, refused: refusals(table, found)))
-        checkRights(of: found, table)
+        if let rights = try? found.administration.rights() {
+          checkAccounts(table, owner: rights.owner, group: rights.group)
+        }
         if inCare != nil { lookAtOwner(of: found, table) }
         if access == .observer { compareRights(of: found, table) }
       case .success(nil):
@@ -260,7 +262,7 @@ struct Plan {
       let (has, says) = (Scalars.describe(found.capacityBytes), Scalars.describe(wanted))
       refusals.append(refusal(table, found, .capacity, "lives with a capacity of \(has), and the file says \(says)"))
     }
-    return refusals + memoryRefusals(table, found)
+    return refusals + memoryRefusals(table, found) + rightsRefusals(table, found)
   }
 
   /// How its memory is claimed, where the file says that: a default asks for nothing. Observers cannot see it.
@@ -290,6 +292,15 @@ struct Plan {
     let (name, trust) = (table.name, trust(table, found))
     // From its store it comes back by itself: to load a dump as well would find its keys there.
     let isStored = table.durability.mode != nil
+    // Dropped now, it would come back as an older store has it, perhaps one of another table of this name, or empty.
+    if isStored, found.durableVersion == 0 {
+      return problem(
+        table, key,
+        difference
+          + "; it stays as it is. Its store does not hold it yet, so do not drop it: if shmd's status says that the store is "
+          + "another table's, move \(configuration.storeDirectory)/\(name).*.sqlite* away; once shmd has stored it, 'shmd --check' says how to "
+          + "make it anew with what it holds")
+    }
     let (dump, load) =
       isStored
       ? ("", "")
@@ -301,15 +312,24 @@ struct Plan {
     )
   }
 
-  /// Whether this user may give a living table the rights that the file says.
-  private mutating func checkRights(of found: Table, _ table: TableConfiguration) {
-    guard let rights = try? found.administration.rights() else { return }
-    checkAccounts(table, owner: rights.owner, group: rights.group)
-    if rights != table.options.rights(insteadOf: rights), !Accounts.isRoot, rights.owner != Accounts.effectiveUser {
-      complain(
-        table, .mode,
-        "belongs to user \(rights.owner), so its rights cannot be changed; set them as they are, or run as root")
+  /// The rights of a table that another user made, as root may before the daemon starts, are that user's to change.
+  private func rightsRefusals(_ table: TableConfiguration, _ found: Table) -> [Problem] {
+    guard let has = try? found.administration.rights(), !has.canBeChanged else { return [] }
+    return differences(of: has, from: table).map { key, has, wanted in
+      refusal(
+        table, found, key, "belongs to another user, so its \(key.rawValue) stays \(has), and the file says \(wanted)")
     }
+  }
+
+  private func differences(
+    of has: Table.Rights, from table: TableConfiguration
+  ) -> [(key: TableKeyword, has: String, wanted: String)] {
+    let wanted = table.options.rights(insteadOf: has)
+    let all: [(key: TableKeyword, has: String, wanted: String)] = [
+      (.mode, "0\(String(has.mode, radix: 8))", "0\(String(wanted.mode, radix: 8))"),
+      (.owner, "\(has.owner)", "\(wanted.owner)"), (.group, "\(has.group)", "\(wanted.group)"),
+    ]
+    return all.filter { $0.has != $0.wanted }
   }
 
   private static func shown(group: UInt32) -> String {
@@ -330,13 +350,8 @@ struct Plan {
 
   /// For a check: what a start or a reload changes. Observers see the rights of a table, and not its limits.
   private mutating func compareRights(of found: Table, _ table: TableConfiguration) {
-    guard let has = try? found.administration.rights() else { return }
-    let wanted = table.options.rights(insteadOf: has)
-    let differences: [(key: TableKeyword, has: String, wanted: String)] = [
-      (.mode, "0\(String(has.mode, radix: 8))", "0\(String(wanted.mode, radix: 8))"),
-      (.owner, "\(has.owner)", "\(wanted.owner)"), (.group, "\(has.group)", "\(wanted.group)"),
-    ]
-    for (key, has, wanted) in differences where has != wanted {
+    guard let has = try? found.administration.rights(), has.canBeChanged else { return }
+    for (key, has, wanted) in differences(of: has, from: table) {
       warnings.append(
         problem(table, key, "warning: lives with \(key.rawValue) \(has), and a start or a reload makes that \(wanted)"))
     }
@@ -355,6 +370,11 @@ struct Plan {
           + "\(Accounts.name(ofUser: Accounts.effectiveUser) ?? "\(Accounts.effectiveUser)") && systemctl restart shmd")
     }
   }
+}
+
+extension Table.Rights {
+  /// Whether the kernel lets this process change them: they are its own user's, or it is root's.
+  var canBeChanged: Bool { Accounts.isRoot || owner == Accounts.effectiveUser }
 }
 
 extension SegmentOptions {
