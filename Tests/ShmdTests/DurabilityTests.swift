@@ -48,6 +48,49 @@ import Testing
     #expect(try second.wait() == .code(0))
   }
 
+  /// What is written to a table that is there, while the daemon still reads the store of another one, is stored by a stop.
+  @Test func aStopInAStartStoresWhatIsInCare() throws {
+    let fixture = try DaemonFixture()
+    let (there, large) = (fixture.tableName(), fixture.tableName())
+    let stores = try fixture.storeTable(there, "relaxed(60min)")
+    let other = StoreFiles(directory: stores.directory, table: large)
+    defer {
+      other.remove()
+      stores.remove()
+    }
+    try fixture.write(
+      """
+      store-directory: \(stores.directory)
+      tables:
+        - {name: \(there), capacity: 4MiB, durability: relaxed(60min)}
+        - {name: \(large), capacity: 64MiB, durability: relaxed(60min)}
+      """)
+    let first = try fixture.startReady()
+    let (table, value) = (try Table.open(there), [UInt8](repeating: 7, count: 1000))
+    try Table.open(large).barrier { tx in for index in 0..<30_000 { try tx.set("key \(index)", value) } }
+    first.signal(SIGTERM)
+    #expect(try first.wait() == .code(0), "\(first.transcript)")
+    removeObjects(ofTable: large)
+
+    let second = try fixture.start()
+    // The table before it has its keeper by then.
+    let begins = eventually { access("/dev/shm/shmtable.\(large).ctl", F_OK) == 0 }
+    second.signal(SIGSTOP)
+    try #require(begins)
+    try table.set("k", "stays")
+    second.signal(SIGTERM)
+    second.signal(SIGCONT)
+    #expect(try second.wait() == .code(0), "\(second.transcript)")
+    #expect(!second.transcript.contains("ready tables="), "the start was over before the stop")
+    removeObjects(ofTable: there)
+
+    let third = try fixture.startReady()
+    #expect(try Table.open(there).get("k", as: String.self) == "stays")
+    #expect(try Table.open(large).count == 30_000)
+    third.signal(SIGTERM)
+    #expect(try third.wait() == .code(0), "\(third.transcript)")
+  }
+
   /// What `shmctl set --sync` has returned for is there after a kill and a reboot.
   @Test func whatIsSyncedOutlivesTheDaemonAndTheTable() throws {
     let fixture = try DaemonFixture()
@@ -398,7 +441,7 @@ import Testing
 
     let forced = try resize(["--force"])
     #expect(forced.exit == .code(0), "\(forced.errors)")
-    #expect(forced.errors.contains("move '\(name).N.sqlite' away"), "\(forced.errors)")
+    #expect(forced.errors.contains("move '\(name).N.sqlite' and its '-wal' away"), "\(forced.errors)")
     let table = try Table.open(name)
     #expect(table.capacityBytes == 8 << 20)
     daemon.signal(SIGHUP)

@@ -178,16 +178,22 @@ public struct Daemon: Sendable {
     let passed = PassedSockets.ofThisProcess(for: configuration)
     let keeper = TableKeeper(log: log, writeSocket: WriteSocket(configuration, passed))
     let timeout = StartTimeout(notifier)
+    let stop = await StopRequest(keeper)
     do throws(Refusal) {
       try await keeper.apply(configuration) { timeout.beat() }
     } catch {
       return complain(error)
     }
     do {
-      try await services(
-        of: configuration, passed: passed, threshold: threshold, log: log, keeper: keeper, timeout: timeout,
-        hangUps: hangUps, lock: lock
-      ).run()
+      if stop.isMade {
+        await keeper.mirrors.stop()
+        await keeper.stores.stop()
+      } else {
+        try await services(
+          of: configuration, passed: passed, threshold: threshold, log: log, keeper: keeper, timeout: timeout,
+          hangUps: hangUps, stop: stop, lock: lock
+        ).run()
+      }
       // Whoever stops it to drop the tables must learn that these alone hold what was written last.
       let unfinished = keeper.stores.unfinished
       guard unfinished.isEmpty else {
@@ -209,7 +215,7 @@ public struct Daemon: Sendable {
   /// One service a concern; they end in the reverse order.
   private func services(
     of configuration: Configuration, passed: PassedSockets, threshold: ServiceLog.Threshold, log: Logger,
-    keeper: TableKeeper, timeout: StartTimeout, hangUps: UnixSignalsSequence, lock: InstanceLock
+    keeper: TableKeeper, timeout: StartTimeout, hangUps: UnixSignalsSequence, stop: StopRequest, lock: InstanceLock
   ) -> ServiceGroup {
     let notifier = notifier
     let settings = Settings(configuration)
@@ -229,6 +235,7 @@ public struct Daemon: Sendable {
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
+          .init(service: stop, successTerminationBehavior: .gracefullyShutdownGroup, serviceName: "stop"),
           .init(service: StoreService(stores: keeper.stores), serviceName: "stores"),
           .init(service: MirrorService(mirrors: keeper.mirrors), serviceName: "mirrors"),
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
@@ -243,7 +250,7 @@ public struct Daemon: Sendable {
           // The last, so that no READY follows a stop.
           .init(
             service: ReadyService(startup: startup, keeper: keeper, status: status, log: log), serviceName: "readiness"),
-        ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
+        ], logger: log))
   }
 
   // MARK: - Complaints before there is a service

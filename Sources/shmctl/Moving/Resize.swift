@@ -63,7 +63,7 @@ struct Resize: ParsableCommand {
     guard wasStored else { return }
     StandardError.write(
       "table '\(table.name)': warning: shmd does not store it while the store of the table before is there; move "
-        + "'\(table.name).N.sqlite' away, and it does")
+        + "'\(table.name).N.sqlite' and its '-wal' away, and it does")
   }
 
   /// A store belongs to one table, and shmd leaves it alone if another one has its name.
