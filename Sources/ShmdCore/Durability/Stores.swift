@@ -14,8 +14,10 @@ public final class Stores: Sendable {
   private struct State {
     var directory = StoreDirectory(Configuration.defaultStoreDirectory)
     var keepers: [String: StoreKeeper] = [:]
-    /// Tables that lost their names before their stores had all of them: their keepers have the only whole copies, and go on.
+    /// Tables that lost their names, and whose keepers may have the only whole copies: they go on.
     var unsaved: Set<String> = []
+    /// Those of them of whose stores no table could be made, so that they were written anew.
+    var rewritten: Set<String> = []
     /// Tables that have no keeper and should have one: tried again in each round.
     var unkept: [String: Unkept] = [:]
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
@@ -65,7 +67,10 @@ public final class Stores: Sendable {
   /// Tables that this configuration does not store may go unsaved.
   func forgetUnsaved(except configuration: Configuration) {
     let durable = configuration.tables.filter { $0.durability.mode != nil }.map(\.name)
-    state.withLock { $0.unsaved.formIntersection(durable) }
+    state.withLock { state in
+      state.unsaved.formIntersection(durable)
+      state.rewritten.formIntersection(durable)
+    }
   }
 
   /// Why the stores cannot lie where a new configuration says; nil if they can.
@@ -99,11 +104,12 @@ public final class Stores: Sendable {
       throw failure.error
     }
     // Its name was taken away: what was in it goes into the store before it comes back.
-    let (directory, wasUnsaved) = state.withLock { ($0.directory, $0.unsaved.contains(configuration.name)) }
+    let (directory, wasRewritten) = state.withLock { ($0.directory, $0.rewritten.contains(configuration.name)) }
     let saved = try save(configuration.name) { _ = goesOn() }
     do throws(StoreError) {
       guard let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
       else { return nil }
+      state.withLock { _ = $0.rewritten.remove(configuration.name) }
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
       return table
     } catch {
@@ -113,7 +119,7 @@ public final class Stores: Sendable {
       if let saved, error.code == .damaged || error.code == .inputOutput {
         failure = storeAnew(saved, after: error)
         // The next round finds another file. Where no table can be made of that one either, the disk needs time, or a person.
-        if !wasUnsaved { throw failure }
+        if !wasRewritten { throw failure }
       }
       let until = ContinuousClock.now + Self.pauseAfterFailure
       state.withLock { $0.unreadable[configuration.name] = (failure, until) }
@@ -133,6 +139,7 @@ public final class Stores: Sendable {
     state.withLock { state in
       state.keepers[table.name] = next
       state.unsaved.insert(table.name)
+      state.rewritten.insert(table.name)
     }
     return TableError(
       .system, table: table.name,
@@ -143,7 +150,6 @@ public final class Stores: Sendable {
   /// Stores what is left of a table that has lost its name, if it has a keeper, and ends that.
   /// - Returns: the keeper that has ended, if its last sync has put all of the table into the store.
   /// - Throws: why it cannot be stored. What is in memory is all there is then: the keeper stays, and tries again by itself.
-  @discardableResult
   private func save(_ name: String, _ beat: () -> Void) throws(TableError) -> StoreKeeper? {
     let (keeper, isUnsaved) = state.withLock { ($0.keepers[name], $0.unsaved.contains(name)) }
     guard let keeper else { return nil }
@@ -161,21 +167,18 @@ public final class Stores: Sendable {
     return keeper.status.error == nil ? keeper : nil
   }
 
-  /// Stores what is left of a table whose name leads to something else. Where that fails its keeper goes on: the table would come back as an older
-  /// store has it.
-  private func saveOrKeep(_ name: String, _ beat: () -> Void) {
-    do throws(TableError) {
-      try save(name, beat)
-    } catch {
-      log.error(
-        "table kept in memory until it is stored", metadata: ["table": "\(name)", "problem": "\(error.message)"])
-    }
+  /// Has the keeper of a table go on whose name leads to something else, until the name is free. However well the last sync went, what is in
+  /// memory may be the only whole copy: no sync reads rows that it does not change, and one may be damaged.
+  private func keepUnsaved(_ name: String) {
+    guard state.withLock({ $0.unsaved.insert(name).inserted }) else { return }
+    log.warning("table that lost its name kept in memory until the name is free", metadata: ["table": "\(name)"])
   }
 
   private func letGo(_ name: String, _ keeper: StoreKeeper, _ beat: () -> Void) {
     state.withLock { state in
       state.keepers[name] = nil
       state.unsaved.remove(name)
+      state.rewritten.remove(name)
     }
     keeper.stopAndWait(beat)
     keeper.table.noteNotStored()
@@ -195,7 +198,7 @@ public final class Stores: Sendable {
 
   /// Keeps the stores of these tables and of no others.
   /// - Parameters:
-  ///   - waiting: tables that cannot be had just now. One of them may be in memory alone, as its keeper has it: that is stored before it is let go.
+  ///   - waiting: tables that cannot be had just now. One of them may be in memory alone, as its keeper has it: that keeper goes on.
   ///   - beat: called at times while a store is let go, which may take as long as the disk does.
   func follow(
     _ tables: [(configuration: TableConfiguration, table: Table)], waiting: [TableConfiguration] = [],
@@ -209,7 +212,7 @@ public final class Stores: Sendable {
       let mayComeBack = !tables.contains { $0.table.name == name && $0.table !== keeper.table }
       if isWanted || unsaved.contains(name) && mayComeBack { continue }
       if mayComeBack, waiting.contains(where: { $0.name == name && $0.durability.mode != nil }) {
-        saveOrKeep(name, beat)
+        keepUnsaved(name)
       } else {
         letGo(name, keeper, beat)
       }
