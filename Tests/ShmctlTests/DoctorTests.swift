@@ -31,16 +31,27 @@ import Testing
     #expect(try CommandRun(["doctor", "-t", table.name]).status == 2)
   }
 
-  @Test func halvesAreFoundAndFixed() throws {
-    for path in [\TestTable.controlPath, \TestTable.dataPath] {
-      let table = try TestTable()
-      try FileManager.default.removeItem(atPath: table[keyPath: path])
-      #expect(try findings(table).map { $0["check"] as? String } == ["orphaned"])
-      let text = try CommandRun(["doctor", table.name])
-      #expect(text.text.contains("\n  cure: shmctl drop \(table.name)\n"))
-      #expect(try findings(table, ["--fix"], status: 0).first?["fixed"] as? Bool == true)
-      #expect(try CommandRun(["doctor", table.name]).status == 3)
-    }
+  @Test func aControlObjectAloneIsFoundAndFixed() throws {
+    let table = try TestTable()
+    try FileManager.default.removeItem(atPath: table.dataPath)
+    #expect(try findings(table).map { $0["check"] as? String } == ["orphaned"])
+    let text = try CommandRun(["doctor", table.name])
+    #expect(text.text.contains("\n  cure: shmctl drop \(table.name)\n"))
+    #expect(try findings(table, ["--fix"], status: 0).first?["fixed"] as? Bool == true)
+    #expect(try CommandRun(["doctor", table.name]).status == 3)
+  }
+
+  /// It holds all values.
+  @Test func aDataObjectAloneIsFoundAndKept() throws {
+    let table = try TestTable()
+    try table.open().set("k", "stays")
+    try FileManager.default.removeItem(atPath: table.controlPath)
+    let finding = try #require(try findings(table, ["--fix"]).first)
+    #expect(finding["check"] as? String == "orphaned" && finding["fixed"] as? Bool == false)
+    #expect(try !Table.dropHalf(table.name))
+    #expect(try Table.open(table.name, access: .observer).get("k", as: String.self) == "stays")
+    let text = try CommandRun(["doctor", table.name]).text
+    #expect(text.contains("\n  cure: shmctl drop \(table.name)    # removes the values, too\n"), "\(text)")
   }
 
   @Test func aTableInTheMakingIsLeftAlone() throws {
@@ -165,16 +176,20 @@ import Testing
   }
 
   /// What the doctor prints is carried out, word for word.
-  @Test(arguments: [false, true]) func theCureOfADamagedTableHelps(isStored: Bool) throws {
+  @Test(arguments: [nil, UInt64(0), 7]) func theCureOfADamagedTableHelps(durable: UInt64?) throws {
     let table = try TestTable()
     let handle = try table.open()
     for index in 0..<100 { try handle.set("k\(index)", index) }
-    if isStored { try handle.segment.setKeeping(.kept) }
+    if let durable {
+      try handle.segment.setKeeping(.kept)
+      try handle.segment.publishDurable(durable)
+    }
     try handle.loseWords()
     try table.setControlWord(ControlLayout.damaged, 1)
     let finding = try #require(try findings(table).first { $0["check"] as? String == "damaged" })
     let cure = try #require(finding["cure"] as? String)
-    if isStored {
+    // A store that has never had it holds another table's contents, or nothing.
+    if let durable, durable > 0 {
       #expect(cure == "shmctl drop \(table.name)    # shmd brings it back from its store")
     } else {
       let run = try CommandRun(shell: cure.replacing("shmctl", with: "\"$SHMCTL\""))

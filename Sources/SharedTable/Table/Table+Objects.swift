@@ -13,9 +13,9 @@ extension Table {
     return NamedObject.pair(ofTable: name)
   }
 
-  /// Removes what a process that died has left of a table: one of its two objects, where the other is not there. Never a
-  /// whole table. Never blocks.
-  /// - Returns: false if both are there or none, or somebody is making the table just now.
+  /// Removes what a process that died while it made or dropped a table has left: the control object, where the data object is not there.
+  /// Never a whole table, nor a data object alone: it still holds the values, and observers read them. Never blocks.
+  /// - Returns: false if the data object is there or neither is, or somebody is making the table just now.
   /// - Throws: `foreign` (the object of a user who is not trusted), `notATable`, `notPermitted`.
   public static func dropHalf(_ name: String, trusting: TrustedOwners = []) throws(TableError) -> Bool {
     try check(name)

@@ -25,18 +25,18 @@ extension Segment {
     }
   }
 
-  /// Removes what a creator or dropper that died has left of a table: one of its two objects, where the other is not
-  /// there. Never removes a whole table, nor one that is being made meanwhile.
-  /// - Returns: false if both are there or none, or somebody is making the table.
+  /// Removes what a creator or dropper that died has left of a table: the control object, where the data object is not
+  /// there. Never removes a whole table, nor one that is being made meanwhile. Nor a data object alone, which no death leaves: somebody
+  /// removed the control object, and the values are still there.
+  /// - Returns: false if the data object is there or neither is, or somebody is making the table.
   public static func dropHalf(_ name: String, trusted: TrustedOwners = []) throws(EngineError) -> Bool {
     try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
       let found = NamedObject.all(ofTable: name)
-      guard found.count == 1, let half = found.first else { return false }
+      guard found.count == 1, let half = found.first, half.name == ObjectName.control(name) else { return false }
       guard trusted.include(half, for: .dropping) else { throw .foreign(half) }
       do throws(SystemError) {
-        // A process that makes a table begins with the control object, and holds its lock. One that finds a data object
-        // alone replaces it by another: `unlink` tells the two apart by the inode.
-        guard half.name == ObjectName.control(name), half.status.isRegular else { return try half.unlink() }
+        guard half.status.isRegular else { return try half.unlink() }
+        // A process that makes a table begins with the control object, and holds its lock.
         let control = try SharedObject.open(name: half.name, writable: true)
         guard let claim = try UninheritedLock(of: control, name: half.name), try claim.tryLock(),
           try isStillNamed(control, half.name), NamedObject.all(ofTable: name).count == 1

@@ -22,15 +22,7 @@ struct TableHealth {
           "foreign", table: name, "the name is taken by \(owner), whom you do not trust: \(object)",
           cure: "shmctl drop --trust everyone \(name)    # as root or as its owner, if it is nobody's table")
       ]
-    case .orphaned(let what):
-      let trusted = trusted
-      return [
-        Finding(
-          "orphaned", table: name, "\(what), left by a process that died or by an rm", cure: "shmctl drop \(name)"
-        ) {
-          try Table.dropHalf(name, trusting: trusted)
-        }
-      ]
+    case .orphaned(let what): return [orphan(what)]
     case .noTable(let what):
       return [
         Finding("noTable", table: name, what, cure: "shmctl drop \(name)    # if it is so for more than a second")
@@ -54,6 +46,21 @@ struct TableHealth {
             "closed", table: name, what, cure: "shmctl drop \(name)    # or: chmod u+rw /dev/shm/shmtable.\(name).*")
         ]
         : []
+    }
+  }
+
+  private func orphan(_ what: String) -> Finding {
+    let (name, trusted) = (listing.name, trusted)
+    guard listing.data == nil else {
+      return Finding(
+        "orphaned", table: name,
+        "\(what), as after an rm of the control object; it holds the table's values, which observers still read",
+        cure: "shmctl drop \(name)    # removes the values, too")
+    }
+    return Finding(
+      "orphaned", table: name, "\(what), left by a process that died or by an rm", cure: "shmctl drop \(name)"
+    ) {
+      try Table.dropHalf(name, trusting: trusted)
     }
   }
 
@@ -99,7 +106,8 @@ struct TableHealth {
     guard figures.statistics.isDamaged else { return [] }
     // What a repair gives up would be removed from the store, too.
     let cure =
-      table.isStored ? "shmctl drop \(listing.name)    # shmd brings it back from its store" : Self.repair(listing.name)
+      table.isStored && table.durableVersion > 0
+      ? "shmctl drop \(listing.name)    # shmd brings it back from its store" : Self.repair(listing.name)
     return [Finding("damaged", table: listing.name, "it contradicts itself", cure: cure)]
   }
 
