@@ -9,8 +9,8 @@ struct Dump: TableCommand {
     discussion: """
       One version of the table: keys, types, values, expiry. The binary form has checksums and is read by every later \
       release; --json writes lines of JSON instead. With -o the file appears when it is whole. 'shmctl load' reads both. \
-      Writers go on meanwhile (--variant rcu). If they overtake the dump by more than the limbo budget, it ends with exit 7: \
-      try again, or dump to a file. Of a table that mirrors an etcd the key '#upstream', which says how far the mirror is, \
+      Writers go on meanwhile (--variant rcu). If they overtake the dump by more than the limbo budget, a table of \
+      'stalled-reader: evict' ends it with exit 7: try again, or dump to a file; in one of 'wait' or 'refuse' the writers wait, or fail. Of a table that mirrors an etcd the key '#upstream', which says how far the mirror is, \
       is left out; 'copy', 'diff' and 'export' leave it out, too.
 
       EXAMPLES
