@@ -35,12 +35,14 @@
       }
 
       private func find(_ key: Key) -> Recorder {
-        known.withLock { known in
-          if let recorder = known[key] { return recorder }
-          let recorder = Recorder(
-            label: "sharedtable_group_size", dimensions: [("table", key.table), ("queue", key.label)], factory: factory)
-          known[key] = recorder
-          return recorder
+        if let recorder = known.withLock({ $0[key] }) { return recorder }
+        // The program's code, so outside of the lock. Of two threads that make one at once, the first's counts.
+        let new = Recorder(
+          label: "sharedtable_group_size", dimensions: [("table", key.table), ("queue", key.label)], factory: factory)
+        return known.withLock { known in
+          if let first = known[key] { return first }
+          known[key] = new
+          return new
         }
       }
     }

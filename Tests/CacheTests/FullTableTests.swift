@@ -25,6 +25,33 @@ import Testing
     }
   }
 
+  /// In several barriers, since one has no room for the tombstones.
+  @Test func whatIsRemovedWithAllOthersIsNotEvicted() throws {
+    try withTable(.rcu, capacityBytes: 3 << 20) { table in
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(1_000_000))
+      for key in 0..<20_000 { try cache.set(key, key) }
+      try fillInEverySize(table)
+      let refusal = #expect(throws: TableError.self) { try cache.core.removeAllAtOnce(nil) }
+      #expect(refusal?.code == .full)
+      try cache.removeAll()
+      #expect(try cache.count == 0)
+      #expect(try cache.evictionCount == 0)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func removingFromACacheThatWasNeverWrittenStoresNothing(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 3 << 20) { table in
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(10))
+      #expect(try !cache.remove(1))
+      #expect(table.count == 0)
+      try fillInEverySize(table)
+      let count = table.count
+      #expect(try !cache.remove(1))
+      #expect(table.count == count)
+    }
+  }
+
   /// Their lines go first, and would be too many for one barrier, too.
   @Test(arguments: Table.Variant.allCases)
   func evictionsStrikeTheLinesOfElementsThatHaveGone(_ variant: Table.Variant) throws {

@@ -101,6 +101,21 @@ import Testing
         })
   }
 
+  @Test func aMissingHeadOfACacheIsReported() throws {
+    let (table, handle) = try filled()
+    // These look like a ledger's page, and belong to no cache.
+    try handle.set("mine#r0", [UInt8](repeating: 1, count: 64))
+    try handle.set("mine/a", 1)
+    #expect(try CommandRun(["check", table.name]).status == 0)
+    try handle.remove("pages")
+    #expect(
+      try problems(table) == [
+        "cache 'pages': its head is missing, and elements of it are there; the next write makes it anew"
+      ])
+    try SharedCache<String, String>("pages", in: handle, limit: .entries(100)).set("page1", "value")
+    #expect(try CommandRun(["check", table.name]).status == 0)
+  }
+
   /// A cache that has evicted from a full table leaves the same behind.
   @Test func anElementRemovedBehindACachesBackIsNoDamage() throws {
     let (table, handle) = try filled()

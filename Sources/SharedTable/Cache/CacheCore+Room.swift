@@ -149,7 +149,7 @@ extension CacheCore {
   /// ``mostInSmallBarriers`` go in several barriers, which become smaller until they fit.
   /// - Returns: how many it removed; fewer than asked for only if one of its barriers has seen the cache empty.
   func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
-    guard count <= Self.mostInSmallBarriers else { return try evictAtOnce(count, timeout: timeout) }
+    guard count <= Self.mostInSmallBarriers else { return try evictAtOnce(count, counting: true, timeout: timeout) }
     var removed = 0
     var lines = count
     while removed < count {
@@ -176,26 +176,27 @@ extension CacheCore {
   ///
   /// A table too full for the ledger's new pages can still delete: then the ledger keeps lines without elements, which
   /// count until they are evicted themselves, first of all, since nobody uses them.
+  /// - Parameter counting: they count as evicted.
   /// - Returns: how many it removed; fewer than asked for only if its barrier has seen the cache empty.
-  func evictAtOnce(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
+  func evictAtOnce(_ count: Int, counting: Bool, timeout: Duration?) throws(TableError) -> Int {
     do throws(TableError) {
-      return try evict(elements: count, timeout).elements
+      return try evict(elements: count, timeout, counting: counting).elements
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
-      return try evict(elements: count, timeout, keepingLedger: false).elements
+      return try evict(elements: count, timeout, counting: counting, keepingLedger: false).elements
     }
   }
 
   /// Evicts in a barrier of its own, until so many elements or lines have gone, or the cache is empty: the elements of some lines may have gone
   /// before.
   private func evict(
-    elements: Int = .max, lines: Int = .max, _ timeout: Duration?, keepingLedger: Bool = true
+    elements: Int = .max, lines: Int = .max, _ timeout: Duration?, counting: Bool = true, keepingLedger: Bool = true
   ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
     try withSoundLedger(timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
       var (removed, struck) = (0, 0)
       while removed < elements, struck < lines, ledger.head.count > 0 {
-        removed += try ledger.evict(sparing: nil, &tx)
+        removed += try ledger.evict(sparing: nil, counting: counting, &tx)
         struck += 1
       }
       if keepingLedger { try ledger.store(&tx) }

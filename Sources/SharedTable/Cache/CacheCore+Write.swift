@@ -181,10 +181,13 @@ extension CacheCore {
   func remove(_ key: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(key)
     let claimKey = unsafe names.claim(ofElement: key)
-    return try change(bytes: 0, timeout: timeout) { tx, ledger throws(TableError) in
+    return try withRoom(bytes: 0, timeout: timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger(self, tx)
       // Whoever computes it now may have seen what made it invalid, or not.
       try tx.remove(claimKey)
       try ledger.strike(hash, &tx)
+      // Of a cache that was never written nothing is to be noted: a full table could not take it.
+      if !ledger.isNew { try ledger.store(&tx) }
       return try tx.remove(unsafe RawKey(key))
     }
   }
@@ -199,12 +202,13 @@ extension CacheCore {
       guard error.mayFitAfterReclaiming else { throw error }
       // More than one barrier takes: in several, each of them whole. One that removes fewer has seen the cache empty. Others may store
       // elements between two of these barriers: to go on until one removes none ended only if they stored nothing for a moment.
-      while try evictAtOnce(Self.removedAtOnce, timeout: timeout) >= Self.removedAtOnce {}
+      while try evictAtOnce(Self.removedAtOnce, counting: false, timeout: timeout) >= Self.removedAtOnce {}
       try removeAllAtOnce(timeout)
     }
   }
 
-  private func removeAllAtOnce(_ timeout: Duration?) throws(TableError) {
+  /// Empties the cache in one barrier.
+  func removeAllAtOnce(_ timeout: Duration?) throws(TableError) {
     try withSoundLedger(timeout) { tx throws(TableError) in
       try withLedger(&tx) { tx, ledger throws(TableError) in
         for index in 0..<ledger.head.pageCount {

@@ -11,6 +11,8 @@ struct CacheLedger {
   var pages = CachePages()
   /// The head as it lies in the table; nil if there is none, or none that is to stay.
   private var stored: CacheHead?
+  /// The table has none yet.
+  var isNew: Bool { stored == nil }
   /// The version that this barrier commits as.
   let version: UInt64
 

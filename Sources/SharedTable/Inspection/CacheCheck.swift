@@ -7,6 +7,12 @@ extension ReadView {
   package func cacheProblems(_ name: String, reportsLinesWithoutElement: Bool = false) throws -> [String] {
     try CacheCheck.problems(ofCache: name, reportsLinesWithoutElement, self)
   }
+
+  /// Whether an element of a cache of this name has one of these hashes. Another program's keys may look like a cache's.
+  func holdsElement(of name: String, _ hashes: Set<UInt64>) throws -> Bool {
+    guard let names = try? CacheKeys(name, table: table) else { return false }
+    return try !CacheCheck.elements(names, self).isDisjoint(with: hashes)
+  }
 }
 
 /// Caches: each element has a line, on the page that its key says, and the head's sums are those of the lines.
@@ -52,7 +58,7 @@ private struct CacheCheck {
     times == 0 ? [] : [times == 1 ? sentence : "\(sentence) (\(times) times)"]
   }
 
-  private static func elements(_ names: CacheKeys, _ view: borrowing ReadView) throws -> Set<UInt64> {
+  static func elements(_ names: CacheKeys, _ view: borrowing ReadView) throws -> Set<UInt64> {
     let segment = view.table.segment
     var elements: Set<UInt64> = []
     try view.forEach(prefix: names.elementPrefix.array) { key, _ in

@@ -12,6 +12,8 @@ struct CollectionCheck {
   private var parts: [[UInt8]: [[UInt8]]] = [:]
   /// Names without a header under which nodes or pages lie.
   private var headless: Set<[UInt8]> = []
+  /// Names without a cache's head beside which the first page of a ledger seems to lie: the hashes that it lists.
+  private var ledgers: [String: Set<UInt64>] = [:]
 
   private static let slash = UInt8(ascii: "/")
 
@@ -28,6 +30,9 @@ struct CollectionCheck {
     for name in check.caches.sorted() {
       let found = CollectionKeys.isName(name) ? try view.cacheProblems(name) : [Self.noName]
       problems += found.map { "cache '\(name.printable)': \($0)" }
+    }
+    for (name, hashes) in check.ledgers.sorted(by: { $0.key < $1.key }) where try view.holdsElement(of: name, hashes) {
+      problems.append("cache '\(name.printable)': its head is missing, and elements of it are there; the next write makes it anew")
     }
     problems += check.headless.map(String.printable).sorted().map {
       "collection '\($0)': its header is missing, and parts of it are there"
@@ -50,7 +55,7 @@ struct CollectionCheck {
   private mutating func findParts(_ view: borrowing ReadView) throws {
     try view.forEach { key, entry in
       let bytes = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
-      guard let end = bytes.firstIndex(of: Self.slash) else { return }
+      guard let end = bytes.firstIndex(of: Self.slash) else { return findLedger(bytes, entry) }
       let name = Array(bytes[..<end])
       if headers[name] != nil {
         parts[name, default: []].append(Array(bytes[(end + 1)...]))
@@ -58,6 +63,14 @@ struct CollectionCheck {
         headless.insert(name)
       }
     }
+  }
+
+  private mutating func findLedger(_ key: [UInt8], _ entry: borrowing EntryView) {
+    let end = Array("#r0".utf8)
+    guard key.suffix(end.count).elementsEqual(end), let page = unsafe CachePage(entry.found.value),
+      let name = String(validating: key.dropLast(end.count), as: UTF8.self), !caches.contains(name)
+    else { return }
+    ledgers[name] = Set((0..<page.count).map { page[$0].hash })
   }
 
   static func problems(

@@ -50,6 +50,8 @@ extension BarrierQueue {
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version, until this deadline: its own.
     var waiting: ReaderWaits.Wait?
+    /// How many the table's barrier held; 0 if there was none, or all that it was to hold were cancelled.
+    var committed = 0
 
     /// Neither of the two, so another may join.
     var mayGoOn: Bool { postponed == nil && waiting == nil }
@@ -82,6 +84,8 @@ extension BarrierQueue {
       order.finishBarrier()
     }) {
       group.tellEnded()
+      // The last, since it runs the program's code: that may use the queue, and takes its time.
+      if group.committed > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: group.committed)) }
     }
     if isToWait { awaitReaders() }
   }
@@ -116,8 +120,8 @@ extension BarrierQueue {
     count -= group.cancelled.count
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
+    group.committed = count
     putBackNext(of: &group)
-    if count > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: count)) }
   }
 
   /// Puts the barriers that this thread took out of the queue and did not run to their end back to its front. The one that was postponed is the

@@ -19,7 +19,8 @@ package enum GroupProbe {
   private static let isOn = Atomic(false)
   private static let handler = Mutex<Handler?>(nil)
 
-  /// Replaces the handler. It runs on the threads that run barriers, outside locks and sections: it should be short.
+  /// Replaces the handler. It runs on the threads that run barriers, outside locks, sections and the queue's turn, after those who wait for the
+  /// group's barriers were told. It may use the queue; an asynchronous barrier that it submits makes a group, of which it is told again.
   package static func set(_ new: Handler?) {
     let old = handler.withLock { handler in
       defer { handler = new }
