@@ -32,7 +32,8 @@ struct CollectionCheck {
       problems += found.map { "cache '\(name.printable)': \($0)" }
     }
     for (name, hashes) in check.ledgers.sorted(by: { $0.key < $1.key }) where try view.holdsElement(of: name, hashes) {
-      problems.append("cache '\(name.printable)': its head is missing, and elements of it are there; the next write makes it anew")
+      problems.append(
+        "cache '\(name.printable)': its head is missing, and elements of it are there; the next write makes it anew")
     }
     problems += check.headless.map(String.printable).sorted().map {
       "collection '\($0)': its header is missing, and parts of it are there"
