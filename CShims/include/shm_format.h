@@ -191,7 +191,7 @@ struct shm_ctl_header {
   uint64_t fingerprint;   /* libc, machine, sizes of the locks: peers share pthread objects */
   uint64_t pid_namespace;
   /* Under W: 1 after damage that recovery cannot repair, and while a repair changes the table. 0 again once a repair is complete, or
-   * was kept from its end by a reader while no older version lives again: writers may go on then */
+   * was kept by a reader from changing more than was given up at its first tick, if the table was not marked before: writers may go on then */
   uint64_t damaged;
   uint64_t light_readers; /* by anybody who attaches, exchange: 1 once there were readers that rely on membarrier */
   uint64_t limbo_budget;  /* by whoever administers the table, at any time */

@@ -42,7 +42,8 @@ import Testing
       let part = try fill(table)
       let segment = table.segment
       let observer = try Table.open(table.name, access: .observer)
-      let older = try worker(table)
+      // Started before any of repair's waits has begun to count.
+      let (older, middle) = (try worker(table), try worker(table))
       try #require(try older.ask("read").hasPrefix("in"))
       lose(part, segment.data)
       try #require(try table.get(part.key, as: [UInt8].self) != nil)
@@ -58,7 +59,6 @@ import Testing
       // Each reader keeps repair at one of its waits, while the next one begins.
       try waitForNext(after: first)
       let second = segment.committed
-      let middle = try worker(table)
       try #require(try middle.ask("read").hasPrefix("in"))
       try older.ask("end", expecting: "ok")
       try waitForNext(after: second)
@@ -76,6 +76,36 @@ import Testing
       #expect(try observer.get(part.key, as: [UInt8].self) == nil)
       try table.set(part.key, [UInt8](repeating: 8, count: 100))
       #expect(try observer.get(part.key, as: [UInt8].self) == [UInt8](repeating: 8, count: 100))
+    }
+  }
+
+  /// A node of two words, of which one leads to a lost part: what a repair leaves that was kept from its end must not make the node
+  /// incredible.
+  @Test(arguments: Table.Variant.allCases) func theNextRepairKeepsTheOtherPartsOfANode(_ variant: Table.Variant) throws
+  {
+    try withTable(variant) { table throws in
+      let state = try #require(table.segment.participant).state
+      let forge = KeyForge(seed: table.segment.hashSeed)
+      var hashes: [UInt64] = []
+      func node() -> DirectoryWord { DirectoryWord(state.data.loadRelaxed(DataLayout.root)) }
+      // Below one word of the root, evenly on both sides of its first bit.
+      while !node().isNode {
+        let hash = UInt64(hashes.count & 1) << 53 | UInt64(hashes.count) << 30
+        try table.set(forge.key(hash: hash), hashes.count)
+        hashes.append(hash)
+      }
+      try #require(node().bits == 1)
+      let lost = node().offset + 8
+      let depth = DirectoryWord(state.data.loadRelaxed(lost)).bits
+      DamageMark(ctl: state.ctl).set()
+      state.log.restart(after: state.committed)
+      state.data.zero(DataLayout.log, count: SubTable.byteCount)
+      state.data.storeRelease(lost, DirectoryWord(subTable: DataLayout.log, depth: depth).raw)
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+      for (index, hash) in hashes.enumerated() {
+        #expect(try table.get(forge.key(hash: hash), as: Int.self) == (hash >> 53 == 0 ? index : nil))
+      }
     }
   }
 

@@ -50,7 +50,8 @@ struct DirectorySalvage {
     }
   }
 
-  /// The node that a root word names: one of which most words could be sub-tables'.
+  /// The node that a root word names: one of which most words could be sub-tables', or were by a repair that did not come to its end. Without the latter that
+  /// repair would take words from a node which it believed, and the next walk would give up the whole node.
   private func node(_ word: DirectoryWord, prefix: UInt64) -> TableSalvage.Level? {
     let above = DataLayout.rootBits
     guard word.isNode, word.raw >> 48 & 0xff == 0, !word.isDeep,
@@ -60,7 +61,8 @@ struct DirectorySalvage {
     let level = TableSalvage.Level(offset: word.offset, bits: word.bits, above: above, prefix: prefix)
     var good = 0
     for index in 0..<(1 << word.bits) {
-      if isPlausible(DirectoryWord(data.loadRelaxed(word.offset + index * 8)), level) { good += 1 }
+      let word = DirectoryWord(data.loadRelaxed(word.offset + index * 8))
+      if isPlausible(word, level) || leadsNowhere(word, level) { good += 1 }
     }
     return good * 2 > 1 << word.bits ? level : nil
   }
@@ -68,6 +70,12 @@ struct DirectorySalvage {
   private func isPlausible(_ word: DirectoryWord, _ level: TableSalvage.Level) -> Bool {
     !word.isNode && word.raw >> 48 & 0xff == 0 && word.bits >= level.lowest && word.bits <= level.depth
       && salvage.map.isPlace(word.offset, byteCount: word.isDeep ? SubTable.deepByteCount : SubTable.byteCount)
+  }
+
+  /// A word by which a repair has led readers of a lost part to the beginning of the log.
+  private func leadsNowhere(_ word: DirectoryWord, _ level: TableSalvage.Level) -> Bool {
+    word.raw == DirectoryWord(subTable: DataLayout.log, depth: word.bits).raw
+      && (level.lowest...level.depth).contains(word.bits)
   }
 
   private func divide(_ level: TableSalvage.Level, _ taken: inout [Bool]) {
