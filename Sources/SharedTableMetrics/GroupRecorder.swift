@@ -15,7 +15,7 @@
       GroupProbe.set { group in recorders.record(group) }
     }
 
-    /// Ends it.
+    /// Ends it. A group that ends just now may be left out, also if whoever waited for it was told.
     public static func stop() { GroupProbe.set(nil) }
 
     /// A recorder for each queue that has been met.

@@ -129,50 +129,53 @@ import Testing
     }
   }
 
-  /// Whoever measures groups is told once of each barrier that runs: of one that is postponed, and of none that is cancelled.
-  @Test func whatRunsCountsInOneGroup() throws {
-    try withTable(.rcu, capacityBytes: 2 << 20) { table throws in
-      let queue = try BarrierQueue(in: table, label: "org.example.measured")
-      let counts = Notes<Int>()
-      GroupProbe.set { group in if group.table == table.name { counts.add(group.count) } }
-      defer { GroupProbe.set(nil) }
-      let runs = Counter()
-      try runTwelveThatFillTheTable(queue, runs)
-      try queue.flush(timeout: .seconds(600))
-      // Whoever waits for a barrier may go on before the handler has run.
-      #expect(eventually { counts.all.reduce(0, +) >= 12 })
-      #expect(counts.all.reduce(0, +) == 12, "\(counts.all), with \(runs.value) runs")
-      counts.clear()
-      let last = Notes<WorkItem<Void>>()
-      try together(queue) {
-        // Behind it a lane holds the rest of the group.
-        try queue.async(flags: .barrier) { _ in }
-        try queue.async(flags: .barrier) { _ in last.all[0].cancel() }
-        last.add(try queue.async(flags: .barrier) { _ in })
-      }
-      try queue.flush(timeout: .seconds(600))
-      #expect(eventually { counts.all.reduce(0, +) >= 2 })
-      #expect(counts.all.reduce(0, +) == 2, "\(counts.all)")
-    }
-  }
-
-  /// It keeps its figures in a table, for example, by the queue that it is told of. In the queue's turn it would wait for itself.
-  @Test func whoMeasuresGroupsMayUseTheQueue() throws {
-    try withTable(.rcu) { table throws in
-      let queue = try BarrierQueue(in: table, label: "org.example.measured")
-      let (name, failures, runs) = (table.name, Notes<String>(), Counter())
-      GroupProbe.set { group in
-        guard group.table == name else { return }
-        do { try queue.sync(flags: .barrier) { tx in _ = try tx.increment("groups", by: 1) } } catch {
-          failures.add("\(error)")
+  /// One after the other: there is one handler for the process.
+  @Suite(.serialized) struct Measured {
+    /// Whoever measures groups is told once of each barrier that runs: of one that is postponed, and of none that is cancelled.
+    @Test func whatRunsCountsInOneGroup() throws {
+      try withTable(.rcu, capacityBytes: 2 << 20) { table throws in
+        let queue = try BarrierQueue(in: table, label: "org.example.measured")
+        let counts = Notes<Int>()
+        GroupProbe.set { group in if group.table == table.name { counts.add(group.count) } }
+        defer { GroupProbe.set(nil) }
+        let runs = Counter()
+        try GroupTests().runTwelveThatFillTheTable(queue, runs)
+        try queue.flush(timeout: .seconds(600))
+        // Whoever waits for a barrier may go on before the handler has run.
+        #expect(eventually { counts.all.reduce(0, +) >= 12 })
+        #expect(counts.all.reduce(0, +) == 12, "\(counts.all), with \(runs.value) runs")
+        counts.clear()
+        let last = Notes<WorkItem<Void>>()
+        try GroupTests().together(queue) {
+          // Behind it a lane holds the rest of the group.
+          try queue.async(flags: .barrier) { _ in }
+          try queue.async(flags: .barrier) { _ in last.all[0].cancel() }
+          last.add(try queue.async(flags: .barrier) { _ in })
         }
-        runs.increment()
+        try queue.flush(timeout: .seconds(600))
+        #expect(eventually { counts.all.reduce(0, +) >= 2 })
+        #expect(counts.all.reduce(0, +) == 2, "\(counts.all)")
       }
-      defer { GroupProbe.set(nil) }
-      try queue.async(flags: .barrier) { tx in try tx.set("k", 1) }.wait(timeout: .seconds(600))
-      #expect(eventually { runs.value == 1 })
-      #expect(failures.all == [])
-      #expect(try table.get("groups") == 1)
+    }
+
+    /// It keeps its figures in a table, for example, by the queue that it is told of. In the queue's turn it would wait for itself.
+    @Test func whoMeasuresGroupsMayUseTheQueue() throws {
+      try withTable(.rcu) { table throws in
+        let queue = try BarrierQueue(in: table, label: "org.example.measured")
+        let (name, failures, runs) = (table.name, Notes<String>(), Counter())
+        GroupProbe.set { group in
+          guard group.table == name else { return }
+          do { try queue.sync(flags: .barrier) { tx in _ = try tx.increment("groups", by: 1) } } catch {
+            failures.add("\(error)")
+          }
+          runs.increment()
+        }
+        defer { GroupProbe.set(nil) }
+        try queue.async(flags: .barrier) { tx in try tx.set("k", 1) }.wait(timeout: .seconds(600))
+        #expect(eventually { runs.value == 1 })
+        #expect(failures.all == [])
+        #expect(try table.get("groups") == 1)
+      }
     }
   }
 

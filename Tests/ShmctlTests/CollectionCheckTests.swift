@@ -112,6 +112,9 @@ import Testing
       try problems(table) == [
         "cache 'pages': its head is missing, and elements of it are there; the next write makes it anew"
       ])
+    try handle.set("pages", "something else")
+    #expect(try problems(table).contains { $0.hasPrefix("cache 'pages': something else has its name, ") })
+    try handle.remove("pages")
     try SharedCache<String, String>("pages", in: handle, limit: .entries(100)).set("page1", "value")
     #expect(try CommandRun(["check", table.name]).status == 0)
   }

@@ -12,7 +12,7 @@ struct CollectionCheck {
   private var parts: [[UInt8]: [[UInt8]]] = [:]
   /// Names without a header under which nodes or pages lie.
   private var headless: Set<[UInt8]> = []
-  /// Names without a cache's head beside which the first page of a ledger seems to lie: the hashes that it lists.
+  /// Names that are no cache's head beside which the first page of a ledger seems to lie: the hashes that it lists.
   private var ledgers: [String: Set<UInt64>] = [:]
 
   private static let slash = UInt8(ascii: "/")
@@ -32,8 +32,11 @@ struct CollectionCheck {
       problems += found.map { "cache '\(name.printable)': \($0)" }
     }
     for (name, hashes) in check.ledgers.sorted(by: { $0.key < $1.key }) where try view.holdsElement(of: name, hashes) {
-      problems.append(
-        "cache '\(name.printable)': its head is missing, and elements of it are there; the next write makes it anew")
+      let what =
+        try view.contains(name)
+        ? "something else has its name, and elements of it are there; remove that, and the next write makes the head anew"
+        : "its head is missing, and elements of it are there; the next write makes it anew"
+      problems.append("cache '\(name.printable)': \(what)")
     }
     problems += check.headless.map(String.printable).sorted().map {
       "collection '\($0)': its header is missing, and parts of it are there"

@@ -84,10 +84,10 @@ extension BarrierQueue {
       order.finishBarrier()
     }) {
       group.tellEnded()
-      // The last, since it runs the program's code: that may use the queue, and takes its time.
-      if group.committed > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: group.committed)) }
     }
     if isToWait { awaitReaders() }
+    // The last, since it runs the program's code: that may use the queue, and takes its time.
+    if group.committed > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: group.committed)) }
   }
 
   /// - Returns: false if the turn has ended with nothing done: the leader gets another, or was cancelled.

@@ -17,7 +17,7 @@ import SharedMemory
 ///      then marks the word and sleeps until it changes
 /// owns W or gives up: if it is named, clears the word, and wakes those who sleep until it changes
 /// ```
-/// How many turns others may have before it is: ``overtakings``. When a foremost waiter goes and others sleep, it leaves the word
+/// How many turns others may have before a waiter is due: ``overtakings``. When a foremost waiter goes and others sleep, it leaves the word
 /// vacant as of that turn, and the woken threads have as many turns to take the place.
 ///
 /// All of this is fairness. The mutex alone says who owns W: whatever the word says, at most one thread does, and a
