@@ -52,6 +52,7 @@ import Testing
     let handle = try table.open()
     for index in 0..<100 { try handle.set("k\(index)", index) }
     try handle.segment.setKeeping(.kept)
+    try handle.segment.publishDurable(1)
     try handle.loseWords()
     let check = try CommandRun(["check", table.name])
     #expect(check.status == 9)
@@ -92,6 +93,7 @@ import Testing
       "more than half of its keys, and was not told to; 'shmctl repair --dry-run \(table.name)' shows what, --force does it"
     #expect(run.errors.hasSuffix(advice + "\n"), "\(run.errors)")
     try handle.segment.setKeeping(.kept)
+    try handle.segment.publishDurable(1)
     let stored = try CommandRun(["repair", table.name])
     #expect(stored.status == 9)
     #expect(

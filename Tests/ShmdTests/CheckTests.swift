@@ -304,9 +304,8 @@ import Testing
     #expect(try other.wait() == .code(78), "\(other.transcript)")
     #expect(
       other.lines == [
-        "\(fixture.configurationFile):4: table '\(name)': belongs to another user, so its mode stays 0660, and the file says 0640; it stays "
-          + "as it is. To make it anew with what it holds, stop its writers and run: systemctl reload shmd && shmctl dump -t \(name) -o "
-          + "\(name).dump && shmctl drop \(name) && systemctl reload shmd && shmctl load -t \(name) \(name).dump"
+        "\(fixture.configurationFile):4: table '\(name)': belongs to user 0, so this daemon leaves its mode 0660, and the file says 0640; "
+          + "write into the file what it has, or let its owner make it anew as the file says, and run: systemctl reload shmd"
       ])
     let owned = try fixture.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\", owner: 1}")
     #expect(try owned.wait() == .code(78), "\(owned.transcript)")

@@ -15,7 +15,9 @@ import Testing
     takeName(scene.name)
 
     for _ in 0..<2 { try await scene.keeper.apply(scene.configuration) }
-    let kept = scene.log.lines.filter { $0.hasPrefix("table that lost its name kept in memory until the name is free") }
+    let kept = scene.log.lines.filter {
+      $0.hasPrefix("table that lost its name kept in memory until it can be made again")
+    }
     #expect(kept.count == 1, "\(scene.log.lines)")
 
     // The disk is in order again: the older store lies there.

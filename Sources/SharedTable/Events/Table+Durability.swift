@@ -44,6 +44,10 @@ extension Table {
   /// Does somebody keep a store of the table? Also while he fails to, or has just ended.
   package var isStored: Bool { segment.keeping != .none }
 
+  /// Would it come back from its store if it were dropped? Not if the store never held it: what lies in its place is another table's, or
+  /// nothing.
+  package var comesBackFromStore: Bool { isStored && durableVersion > 0 }
+
   /// Whether every barrier up to `version` is on the disk. Never blocks.
   /// - Throws: `notDurable` if they will not be: no store keeps the table, or the store has failed; `unlinked`.
   package func isDurable(_ version: UInt64) throws(TableError) -> Bool {

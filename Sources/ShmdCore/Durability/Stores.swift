@@ -107,9 +107,9 @@ public final class Stores: Sendable {
     let (directory, wasRewritten) = state.withLock { ($0.directory, $0.rewritten.contains(configuration.name)) }
     let saved = try save(configuration.name) { _ = goesOn() }
     do throws(StoreError) {
-      guard let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
-      else { return nil }
+      let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
       state.withLock { _ = $0.rewritten.remove(configuration.name) }
+      guard let table else { return nil }
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
       return table
     } catch {
@@ -167,11 +167,11 @@ public final class Stores: Sendable {
     return keeper.status.error == nil ? keeper : nil
   }
 
-  /// Has the keeper of a table go on whose name leads to something else, until the name is free. However well the last sync went, what is in
+  /// Has the keeper of a table go on that lost its name and cannot be made again yet. However well the last sync went, what is in
   /// memory may be the only whole copy: no sync reads rows that it does not change, and one may be damaged.
   private func keepUnsaved(_ name: String) {
     guard state.withLock({ $0.unsaved.insert(name).inserted }) else { return }
-    log.warning("table that lost its name kept in memory until the name is free", metadata: ["table": "\(name)"])
+    log.warning("table that lost its name kept in memory until it can be made again", metadata: ["table": "\(name)"])
   }
 
   private func letGo(_ name: String, _ keeper: StoreKeeper, _ beat: () -> Void) {

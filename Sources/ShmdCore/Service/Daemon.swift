@@ -178,7 +178,7 @@ public struct Daemon: Sendable {
     let passed = PassedSockets.ofThisProcess(for: configuration)
     let keeper = TableKeeper(log: log, writeSocket: WriteSocket(configuration, passed))
     let timeout = StartTimeout(notifier)
-    let stop = await StopRequest(keeper)
+    let stop = await StopRequest(keeper, timeout)
     do throws(Refusal) {
       try await keeper.apply(configuration) { timeout.beat() }
     } catch {

@@ -8,13 +8,14 @@ import UnixSignals
 struct StopRequest: Service {
   private let made = Latch()
 
-  /// Traps the signals as long as the process lives. The first one also tells the table thread.
-  init(_ keeper: TableKeeper) async {
+  /// Traps the signals as long as the process lives. The first one also tells the table thread, and ends the prolonging of the start.
+  init(_ keeper: TableKeeper, _ timeout: StartTimeout) async {
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     let made = made
     Task {
       for await _ in signals {
         keeper.stopping.open()
+        timeout.end()
         made.open()
       }
     }

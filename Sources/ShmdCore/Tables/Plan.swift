@@ -248,13 +248,12 @@ struct Plan {
         found.isMirror
         ? "lives as the mirror of another store, and the file says that it is none"
         : "lives as a table of its own, and the file says that it mirrors another store"
-      refusals.append(
-        problem(
-          table, .upstream,
-          "\(difference); it stays as it is. To make it anew, "
-            + (table.durability.mode == nil ? "empty" : "with what its store holds")
-            + ", run: systemctl reload shmd && shmctl drop\(trust(table, found)) \(table.name) && systemctl reload shmd"
-        ))
+      let isStored = table.durability.mode != nil
+      let advice =
+        (isStored ? reasonNotToDrop(found) : nil)
+        ?? "To make it anew, \(isStored ? "with what its store holds" : "empty"), run: systemctl reload shmd && "
+        + "shmctl drop\(trust(table, found)) \(table.name) && systemctl reload shmd"
+      refusals.append(problem(table, .upstream, "\(difference); it stays as it is. \(advice)"))
     }
     let unit = Geometry.unitBytes
     let wanted = (table.options.capacityBytes + unit - 1) / unit * unit
@@ -292,14 +291,8 @@ struct Plan {
     let (name, trust) = (table.name, trust(table, found))
     // From its store it comes back by itself: to load a dump as well would find its keys there.
     let isStored = table.durability.mode != nil
-    // Dropped now, it would come back as an older store has it, perhaps one of another table of this name, or empty.
-    if isStored, found.durableVersion == 0 {
-      return problem(
-        table, key,
-        difference
-          + "; it stays as it is. Its store does not hold it yet, so do not drop it: if shmd's status says that the store is "
-          + "another table's, move \(configuration.storeDirectory)/\(name).*.sqlite* away; once shmd has stored it, 'shmd --check' says how to "
-          + "make it anew with what it holds")
+    if isStored, let reason = reasonNotToDrop(found) {
+      return problem(table, key, "\(difference); it stays as it is. \(reason)")
     }
     let (dump, load) =
       isStored
@@ -312,12 +305,23 @@ struct Plan {
     )
   }
 
+  /// Why a durable table must not be dropped to be made anew: it would come back as what lies in its store's place, which may be another table's, or empty.
+  private func reasonNotToDrop(_ found: Table) -> String? {
+    guard found.durableVersion == 0 else { return nil }
+    return
+      "Its store does not hold it yet, so do not drop it: if shmd's status says that the store is another table's, move "
+      + "\(found.name).N.sqlite and its -wal in \(configuration.storeDirectory) away; once shmd has stored it, 'shmd --check' says how to "
+      + "make it anew with what it holds"
+  }
+
   /// The rights of a table that another user made, as root may before the daemon starts, are that user's to change.
   private func rightsRefusals(_ table: TableConfiguration, _ found: Table) -> [Problem] {
     guard let has = try? found.administration.rights(), !has.canBeChanged else { return [] }
-    return differences(of: has, from: table).map { key, has, wanted in
-      refusal(
-        table, found, key, "belongs to another user, so its \(key.rawValue) stays \(has), and the file says \(wanted)")
+    return differences(of: has, from: table).map { key, now, wanted in
+      problem(
+        table, key,
+        "belongs to user \(has.owner), so this daemon leaves its \(key.rawValue) \(now), and the file says \(wanted); write into the file what "
+          + "it has, or let its owner make it anew as the file says, and run: systemctl reload shmd")
     }
   }
 

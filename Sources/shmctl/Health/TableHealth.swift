@@ -106,7 +106,7 @@ struct TableHealth {
     guard figures.statistics.isDamaged else { return [] }
     // What a repair gives up would be removed from the store, too.
     let cure =
-      table.isStored && table.durableVersion > 0
+      table.comesBackFromStore
       ? "shmctl drop \(listing.name)    # shmd brings it back from its store" : Self.repair(listing.name)
     return [Finding("damaged", table: listing.name, "it contradicts itself", cure: cure)]
   }
