@@ -3,7 +3,7 @@ enum AccessSection {
   static func read<Output>(
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws -> Output {
-    let table = try accessor.scope.table(chosen)
+    let table = try accessor.commonTable.table(chosen)
     guard let queue = AccessQueues.queueOfChangesInUse(table) ?? AccessQueues.queueInUse(table) else {
       return try read(accessor, table, timeout)
     }
@@ -19,7 +19,7 @@ enum AccessSection {
   static func barrier<Output>(
     _ accessor: Accessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws -> Output {
-    let table = try accessor.scope.table(chosen)
+    let table = try accessor.commonTable.table(chosen)
     guard let queue = AccessQueues.queueInUse(table) else { return try barrier(accessor, table, timeout) }
     return try queue.withBarrierTurn(timeout ?? table.timeout) { timeout in try barrier(accessor, table, timeout) }
   }
@@ -43,7 +43,7 @@ enum AccessSection {
   static func submit<Output: Sendable>(
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
-    let table = try accessor.scope.table(chosen)
+    let table = try accessor.commonTable.table(chosen)
     if let queue = AccessQueues.queueOfChangesInUse(table) {
       // The queue's section is of another segment: the look has one of its own, in the same turn.
       let timeout = timeout ?? table.timeout
@@ -58,7 +58,7 @@ enum AccessSection {
   static func submit<Output: Sendable>(
     _ accessor: Accessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
-    let table = try accessor.scope.table(chosen)
+    let table = try accessor.commonTable.table(chosen)
     let queue = AccessQueues.queue(table)
     let work = try queue.submitBarrier(timeout ?? table.timeout, .barrier) { _ in
       WorkValue.of(try accessor.runInBarrier(table))
@@ -69,7 +69,7 @@ enum AccessSection {
   static func awaitRead<Output: Sendable>(
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) async throws -> Output {
-    let table = try accessor.scope.table(chosen)
+    let table = try accessor.commonTable.table(chosen)
     try await AccessQueues.queueOfChangesInUse(table)?.flush()
     return try await AccessQueues.queue(table).read(timeout: timeout ?? table.timeout) { (view: borrowing ReadView) in
       try accessor.run(view, table)
@@ -79,7 +79,7 @@ enum AccessSection {
   static func awaitBarrier<Output: Sendable>(
     _ accessor: Accessor<Output>, on chosen: Table?, timeout: Duration?
   ) async throws -> Output {
-    let table = try accessor.scope.table(chosen)
+    let table = try accessor.commonTable.table(chosen)
     return try await AccessQueues.queue(table).barrier(timeout: timeout ?? table.timeout) { (_: inout Transaction) in
       try accessor.runInBarrier(table)
     }
@@ -91,14 +91,14 @@ extension AccessSection {
   static func read<Output>(
     _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?
   ) throws -> Output {
-    let table = try accessor.scope.table(queue.table)
+    let table = try accessor.commonTable.table(queue.table)
     return try queue.sync(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
   }
 
   static func barrier<Output>(
     _ accessor: Accessor<Output>, on queue: BarrierQueue, timeout: Duration?
   ) throws -> Output {
-    let table = try accessor.scope.table(queue.table)
+    let table = try accessor.commonTable.table(queue.table)
     return try queue.sync(flags: .barrier, timeout: timeout) { (_: inout Transaction) in
       try accessor.runInBarrier(table)
     }
@@ -107,14 +107,14 @@ extension AccessSection {
   static func submit<Output: Sendable>(
     _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
-    let table = try accessor.scope.table(queue.table)
+    let table = try accessor.commonTable.table(queue.table)
     return try queue.async(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
   }
 
   static func submit<Output: Sendable>(
     _ accessor: Accessor<Output>, on queue: BarrierQueue, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
-    let table = try accessor.scope.table(queue.table)
+    let table = try accessor.commonTable.table(queue.table)
     return try queue.async(flags: .barrier, timeout: timeout) { (_: inout Transaction) in
       try accessor.runInBarrier(table)
     }
@@ -123,14 +123,14 @@ extension AccessSection {
   static func awaitRead<Output: Sendable>(
     _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?
   ) async throws -> Output {
-    let table = try accessor.scope.table(queue.table)
+    let table = try accessor.commonTable.table(queue.table)
     return try await queue.read(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
   }
 
   static func awaitBarrier<Output: Sendable>(
     _ accessor: Accessor<Output>, on queue: BarrierQueue, timeout: Duration?
   ) async throws -> Output {
-    let table = try accessor.scope.table(queue.table)
+    let table = try accessor.commonTable.table(queue.table)
     return try await queue.barrier(timeout: timeout) { (_: inout Transaction) in try accessor.runInBarrier(table) }
   }
 }

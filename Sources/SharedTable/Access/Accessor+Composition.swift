@@ -8,12 +8,12 @@
 extension ReadAccessor {
   /// Applies a function to the result, in the section.
   public func map<Other>(_ transform: @escaping @Sendable (Output) throws -> Other) -> ReadAccessor<Other> {
-    ReadAccessor<Other>(scope) { [body] copies in try transform(body(copies)) }
+    ReadAccessor<Other>(commonTable) { [body] copies in try transform(body(copies)) }
   }
 
   /// Runs this and then the other, in one section, and gives both results.
   public func zip<Second>(_ second: ReadAccessor<Second>) -> ReadAccessor<(Output, Second)> {
-    ReadAccessor<(Output, Second)>(scope.joined(second.scope)) { [body] copies in
+    ReadAccessor<(Output, Second)>(commonTable.joined(second.commonTable)) { [body] copies in
       (try body(copies), try second.body(copies))
     }
   }
@@ -32,10 +32,10 @@ extension ReadAccessor {
     _ others: repeat ReadAccessor<each Other>
   ) -> ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)> {
     let first = zip(second, third)
-    var scope = first.scope.joined(fourth.scope)
-    for other in repeat each others { scope = scope.joined(other.scope) }
+    var commonTable = first.commonTable.joined(fourth.commonTable)
+    for other in repeat each others { commonTable = commonTable.joined(other.commonTable) }
     let bodies = (repeat (each others).body)
-    return ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)>(scope) { copies in
+    return ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)>(commonTable) { copies in
       let (one, two, three) = try first.body(copies)
       return (one, two, three, try fourth.body(copies), repeat try (each bodies)(copies))
     }
@@ -45,7 +45,9 @@ extension ReadAccessor {
   public func apply<Argument, Other>(
     _ argument: ReadAccessor<Argument>
   ) -> ReadAccessor<Other> where Output == @Sendable (Argument) throws -> Other {
-    ReadAccessor<Other>(scope.joined(argument.scope)) { [body] copies in try body(copies)(argument.body(copies)) }
+    ReadAccessor<Other>(commonTable.joined(argument.commonTable)) { [body] copies in
+      try body(copies)(argument.body(copies))
+    }
   }
 
   /// Runs this, and then, in the same section, the accessor that `next` makes of the result.
@@ -54,9 +56,9 @@ extension ReadAccessor {
   public func then<Other>(
     _ next: @escaping @Sendable (Output) throws -> ReadAccessor<Other>
   ) -> ReadAccessor<Other> {
-    ReadAccessor<Other>(scope) { [body] copies in
+    ReadAccessor<Other>(commonTable) { [body] copies in
       let following = try next(body(copies))
-      try copies.admit(following.scope)
+      try copies.admit(following.commonTable)
       return try following.body(copies)
     }
   }
@@ -65,7 +67,7 @@ extension ReadAccessor {
 extension Accessor {
   /// Applies a function to the result, in the barrier.
   public func map<Other>(_ transform: @escaping @Sendable (Output) throws -> Other) -> Accessor<Other> {
-    Accessor<Other>(scope) { [body] copies in try transform(body(copies)) }
+    Accessor<Other>(commonTable) { [body] copies in try transform(body(copies)) }
   }
 }
 
@@ -75,7 +77,7 @@ extension TableAccessor {
   @_disfavoredOverload
   public func zip<Second: TableAccessor>(_ second: Second) -> Accessor<(Output, Second.Output)> {
     let (first, second) = (promoted, second.promoted)
-    return Accessor<(Output, Second.Output)>(first.scope.joined(second.scope)) { copies in
+    return Accessor<(Output, Second.Output)>(first.commonTable.joined(second.commonTable)) { copies in
       (try first.body(copies), try second.body(copies))
     }
   }
@@ -94,10 +96,11 @@ extension TableAccessor {
     _ second: Second, _ third: Third, _ fourth: Fourth, _ others: repeat each Other
   ) -> Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)> {
     let (first, fourth) = (promoted.zip(second, third), fourth.promoted)
-    var scope = first.scope.joined(fourth.scope)
-    for other in repeat each others { scope = scope.joined(other.promoted.scope) }
+    var commonTable = first.commonTable.joined(fourth.commonTable)
+    for other in repeat each others { commonTable = commonTable.joined(other.promoted.commonTable) }
     let bodies = (repeat (each others).promoted.body)
-    return Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)>(scope) { copies in
+    return Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)>(commonTable) {
+      copies in
       let (one, two, three) = try first.body(copies)
       return (one, two, three, try fourth.body(copies), repeat try (each bodies)(copies))
     }
@@ -109,7 +112,7 @@ extension TableAccessor {
     _ argument: Argument
   ) -> Accessor<Other> where Output == @Sendable (Argument.Output) throws -> Other {
     let (function, argument) = (promoted, argument.promoted)
-    return Accessor<Other>(function.scope.joined(argument.scope)) { copies in
+    return Accessor<Other>(function.commonTable.joined(argument.commonTable)) { copies in
       try function.body(copies)(argument.body(copies))
     }
   }
@@ -122,9 +125,9 @@ extension TableAccessor {
     _ next: @escaping @Sendable (Output) throws -> Next
   ) -> Accessor<Next.Output> {
     let first = promoted
-    return Accessor<Next.Output>(first.scope) { copies in
+    return Accessor<Next.Output>(first.commonTable) { copies in
       let following = try next(first.body(copies)).promoted
-      try copies.admit(following.scope)
+      try copies.admit(following.commonTable)
       return try following.body(copies)
     }
   }

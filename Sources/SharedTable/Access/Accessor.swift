@@ -2,14 +2,14 @@
 ///
 /// Immutable, and a value: running it twice does the same twice, each time in a barrier of its own.
 public struct Accessor<Output>: TableAccessor {
-  let scope: AccessScope
+  let commonTable: CommonTable
   let body: @Sendable (WorkingCopies) throws -> Output
   /// The value's key, of an accessor that changes one value and is no composition.
   let key: [UInt8]?
 
   @usableFromInline
-  init(_ scope: AccessScope, key: [UInt8]? = nil, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
-    self.scope = scope
+  init(_ commonTable: CommonTable, key: [UInt8]? = nil, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
+    self.commonTable = commonTable
     self.key = key
     self.body = body
   }

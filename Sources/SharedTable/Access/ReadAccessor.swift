@@ -5,17 +5,18 @@
 public struct ReadAccessor<Output>: TableAccessor {
   @usableFromInline let plan: ReadPlan<Output>
 
-  var scope: AccessScope { plan.scope }
+  var commonTable: CommonTable { plan.commonTable }
   var body: @Sendable (WorkingCopies) throws -> Output { plan.body }
 
   init(
-    _ scope: AccessScope, look: AccessLook<Output>? = nil, _ body: @escaping @Sendable (WorkingCopies) throws -> Output
+    _ commonTable: CommonTable, look: AccessLook<Output>? = nil,
+    _ body: @escaping @Sendable (WorkingCopies) throws -> Output
   ) {
-    plan = ReadPlan(scope, look: look, body)
+    plan = ReadPlan(commonTable, look: look, body)
   }
 
   /// An accessor that does what this one does, in a barrier instead of a read section.
-  public var promoted: Accessor<Output> { Accessor(scope, body) }
+  public var promoted: Accessor<Output> { Accessor(commonTable, body) }
 
   /// An accessor that touches no guarded value and gives `output`: a constant in a composition.
   public static func pure(_ output: Output, on table: Table) -> ReadAccessor where Output: Sendable {

@@ -4,14 +4,16 @@
 /// What a ``ReadAccessor`` is. A class, so that whoever hands it on counts one reference.
 @usableFromInline
 final class ReadPlan<Output>: Sendable {
-  let scope: AccessScope
+  let commonTable: CommonTable
   let body: @Sendable (WorkingCopies) throws -> Output
   /// Of an accessor that looks at one value and is no composition: the same without working copies, and specialised where it was
   /// lifted.
   @usableFromInline let look: AccessLook<Output>?
 
-  init(_ scope: AccessScope, look: AccessLook<Output>?, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
-    self.scope = scope
+  init(
+    _ commonTable: CommonTable, look: AccessLook<Output>?, _ body: @escaping @Sendable (WorkingCopies) throws -> Output
+  ) {
+    self.commonTable = commonTable
     self.look = look
     self.body = body
   }

@@ -22,7 +22,7 @@ final class WorkingCopies {
   }
 
   /// - Throws: `wrongTable` for a part that is of another table.
-  func admit(_ scope: AccessScope) throws(TableError) { _ = try scope.table(table) }
+  func admit(_ commonTable: CommonTable) throws(TableError) { _ = try commonTable.table(table) }
 
   @inlinable
   func read<Value, Output>(_ guarded: Guarded<Value>, _ body: (Value) throws -> Output) throws -> Output {

@@ -38,7 +38,7 @@ final class TableWatcher: Sendable {
     var waits: [UInt64: Wait?] = [:]
   }
 
-  private let state = ProcessState(State()) { State(lastID: $0.lastID) }
+  private let state = ForkSafeState(State()) { State(lastID: $0.lastID) }
   /// Changed whenever the thread's list is. Never freed, as the thread may be about to look at it.
   private let control: FutexEvent
 

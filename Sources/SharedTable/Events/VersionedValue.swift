@@ -25,11 +25,8 @@ extension Table {
     }
     guard let (outcome, version, expiry) = found else { return VersionedValue() }
     let value = try checked(outcome, key)
-    let now = clock.now
-    // A value expires by the time of day, and a task that waits for it sleeps by the monotonic clock: the time of day may be set, and it goes on while
-    // the host sleeps. So the reader looks again as often as the watching thread wakes in any case.
-    let lasts = min(expiry > now ? expiry - now : 0, TableWatcher.sliceNanoseconds)
-    return VersionedValue(value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : lasts)
+    let lasts = NextLook.nanoseconds(untilExpiry: expiry, now: clock.now)
+    return VersionedValue(value: value, version: version, lastsNanoseconds: lasts)
   }
 
   /// As ``look(_:as:unless:timeoutNanoseconds:)``, where no thread may be blocked.
@@ -50,21 +47,4 @@ extension TableError {
   /// What a look throws that may not wait, if it would have to: for a barrier of the rwlock variant, or, by an observer, for a moment without
   /// a writer.
   var isOfLookThatWouldWait: Bool { code == .timedOut || code == .busy }
-}
-
-extension Watch {
-  /// When to look again where no look was possible and no commit came: a barrier that runs moves the version when it ends, but
-  /// one that waits for readers may give up.
-  private static let retryNanoseconds: UInt64 = 10_000_000
-
-  /// Suspends until the next look may find something else: until a version above this one is committed, what was found
-  /// expires, the time is over, or the task is cancelled.
-  /// - Parameter version: loaded before the look.
-  /// - Throws: `unlinked`.
-  func waitForNews<T>(
-    after version: UInt64, _ look: VersionedValue<T>?, deadline: Deadline, isolation: isolated (any Actor)?
-  ) async throws(TableError) {
-    let lasts = look?.lastsNanoseconds ?? Self.retryNanoseconds
-    try await waitForCommit(after: version, deadline: deadline.instant(within: lasts), isolation: isolation)
-  }
 }

@@ -9,7 +9,7 @@ final class ChildJobs: Sendable {
     var failure: TableError?
   }
 
-  private let state = ProcessState(State()) { _ in State() }
+  private let state = ForkSafeState(State()) { _ in State() }
 
   /// Why the job that runs has no barrier; nil if none runs.
   var failure: TableError? {

@@ -27,7 +27,7 @@ final class SlotKeeper: Sendable {
   /// The thread is one a process, and another in each that is forked from it. What a parent had asked for concerns the parent's slots.
   ///
   /// Nobody drops a request with it locked: the end of an attachment takes ForkLock itself.
-  private let state = ProcessState(State()) { _ in State() }
+  private let state = ForkSafeState(State()) { _ in State() }
   private let wakeUp = Semaphore()
 
   /// Claims a slot in the name of one of these threads. Blocks for a thread switch. The caller holds the attachment until

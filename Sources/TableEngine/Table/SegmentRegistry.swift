@@ -54,7 +54,7 @@ final class SegmentRegistry: Sendable {
   /// Nobody drops, with it locked, a reference that may be the last one to a segment or an attachment: their ends take its locks
   /// themselves, so the thread would wait for itself and every fork of the process for that thread (G11). What is loaded from a weak reference is
   /// therefore returned.
-  private let state = ProcessState(State()) { State(lastID: $0.lastID) }
+  private let state = ForkSafeState(State()) { State(lastID: $0.lastID) }
   private let endCount = Atomic<UInt64>(0)
 
   /// How many segments of this process have ended.

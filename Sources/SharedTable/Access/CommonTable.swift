@@ -1,11 +1,11 @@
-/// The table that an accessor's parts belong to, as far as that is known before it runs.
+/// The table that the parts of an accessor have in common, as far as that is known before it runs; and by which handle its section opens.
 @usableFromInline
-enum AccessScope: Sendable {
+enum CommonTable: Sendable {
   case one(Table)
   /// Parts of two tables: no section can hold both, so running it is an error.
   case two(Table, Table)
 
-  func joined(_ other: AccessScope) -> AccessScope {
+  func joined(_ other: CommonTable) -> CommonTable {
     guard case .one(let ours) = self else { return self }
     switch other {
     case .two: return other

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A child inherits a copy of it that is about its parent: about threads that the child does not have, and slots and waits that it does not
 /// hold. So the first use in the child puts new state in the place of the copy.
-public final class ProcessState<Value: Sendable>: Sendable {
+public final class ForkSafeState<Value: Sendable>: Sendable {
   private struct Content {
     var generation = ForkGeneration()
     var value: Value
