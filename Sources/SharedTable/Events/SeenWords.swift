@@ -23,6 +23,9 @@ struct SeenWords {
     }
   }
 
+  /// Whether whoever sleeps on these words wakes when a version above this one is committed.
+  func showNext(after version: UInt64) -> Bool { committed.map { $0 <= version } ?? false }
+
   func announceWait() {
     if let committed { segment.announceWait(after: committed) }
   }

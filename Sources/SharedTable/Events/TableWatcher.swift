@@ -7,7 +7,7 @@ import TableEngine
 /// sequences, sources and tables there are.
 ///
 /// It sleeps on the `committed` and `durable` words of all tables for which there is a ``Watch`` that waits, and on a word of its own, which
-/// watches change when they begin or end to wait, in one system call (`FutexEvent.wait(whileAll:)`). It reads no table and calls nobody's
+/// watches change when they end, or begin to wait for what its sleep may not end by, in one system call (`FutexEvent.wait(whileAll:)`). It reads no table and calls nobody's
 /// code but the few lines that make a task or a queue go on. Started by the first ``Watch``, it ends with the last; while
 /// there are only such as do not wait just now, it sleeps without end. In a child made by fork() nothing of the
 /// parent's is watched, and the first watch there starts a thread of the child's own.
@@ -30,8 +30,26 @@ final class TableWatcher: Sendable {
     let wake: @Sendable () -> Void
   }
 
+  /// What the thread sleeps on, and until when.
+  private struct Sleep {
+    let tables: [ObjectIdentifier: SeenWords]
+    /// CLOCK_MONOTONIC.
+    let end: UInt64
+
+    /// Whether the sleep ends in time for this wait. If the thread had to look at its list again for each wait that begins, N tasks that a
+    /// commit has woken would have it look at N waits some N times.
+    func covers(_ wait: Wait) -> Bool {
+      guard case .commit(let version) = wait.goal, let words = tables[ObjectIdentifier(wait.segment)],
+        words.showNext(after: version), !TableWatcher.isGone(wait.segment, wait.since)
+      else { return false }
+      return min(wait.deadline, wait.since &+ TableWatcher.slice(wait, wait.since)) >= end
+    }
+  }
+
   private struct State {
     var isRunning = false
+    /// The thread's last one. Whether it still sleeps or has woken: it looks at its list again once that has ended.
+    var sleep: Sleep?
     /// A child goes on from the parent's: none of its watches has the number of one that it has inherited.
     var lastID: UInt64 = 0
     /// Every living watch; nil while it does not wait.
@@ -39,7 +57,7 @@ final class TableWatcher: Sendable {
   }
 
   private let state = ForkSafeState(State()) { State(lastID: $0.lastID) }
-  /// Changed whenever the thread's list is. Never freed, as the thread may be about to look at it.
+  /// Changed when the thread is to look at its list before its sleep ends. Never freed, as the thread may be about to look at it.
   private let control: FutexEvent
 
   private init() {
@@ -71,24 +89,31 @@ final class TableWatcher: Sendable {
     if removed != nil { control.advance() }
   }
 
+  /// - Returns: whether the thread was told; false where its sleep ends in time for a commit.
+  @discardableResult
   func wait(
     _ id: UInt64, _ segment: Segment, for goal: Watch.Goal, deadline: UInt64, _ wake: @escaping @Sendable () -> Void
-  ) throws(SystemError) {
+  ) throws(SystemError) -> Bool {
     let wait = Wait(
       segment: segment, goal: goal, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
-    let (replaced, needsThread) = state.withLock { state -> (Wait??, Bool) in
-      guard state.waits[id] != nil else { return (.none, false) }
+    let (replaced, needsThread, isCovered) = state.withLock { state -> (Wait??, Bool, Bool) in
+      guard state.waits[id] != nil else { return (.none, false, false) }
       let needsThread = !state.isRunning
       state.isRunning = true
-      return (state.waits.updateValue(wait, forKey: id), needsThread)
+      let isCovered = state.sleep?.covers(wait) ?? false
+      return (state.waits.updateValue(wait, forKey: id), needsThread, isCovered)
     }
     // Of the parent of this process: the woken thread finds that out.
-    guard case .some = replaced else { return wake() }
-    control.advance()
+    guard case .some = replaced else {
+      wake()
+      return false
+    }
+    if !isCovered { control.advance() }
     // The task that came first could not start the thread, so this one tries. A wait that has ended meanwhile has been woken, and
     // must not fail besides.
     if needsThread, let error = start(), endWaits(but: id) { throw error }
+    return !isCovered
   }
 
   func end(_ id: UInt64) {
@@ -131,13 +156,14 @@ final class TableWatcher: Sendable {
   /// - Parameter own: the caller's watch, which is not woken.
   /// - Returns: whether `own` was waiting still; if not, it has been woken.
   private func endWaits(but own: UInt64) -> Bool {
-    // They go out of the lock: each holds a segment.
-    let waits = state.withLock { state in
+    // They go out of the lock: each holds a segment. So does the sleep that the thread was to begin.
+    let (waits, sleep) = state.withLock { state in
       state.isRunning = false
       let waits = state.waits
       for id in waits.keys { state.waits.updateValue(nil, forKey: id) }
-      return waits
+      return (waits, state.sleep.take())
     }
+    defer { withExtendedLifetime(sleep) {} }
     for (id, wait) in waits where id != own { wait?.wake() }
     return (waits[own] ?? nil) != nil
   }
@@ -184,8 +210,13 @@ final class TableWatcher: Sendable {
     let now = HostClock.monotonicNanoseconds
     // Dropped after the lock: a watch that ended meanwhile leaves its last reference to the segment here.
     var tables: [ObjectIdentifier: SeenWords] = [:]
-    defer { withExtendedLifetime(tables) {} }
+    var last: Sleep?
+    defer {
+      withExtendedLifetime(tables) {}
+      withExtendedLifetime(last) {}
+    }
     return state.withLock { state in
+      last = state.sleep.take()
       if state.waits.isEmpty {
         state.isRunning = false
         return .end
@@ -202,7 +233,10 @@ final class TableWatcher: Sendable {
           nanoseconds = min(nanoseconds, Self.slice(wait, now), wait.deadline - now)
         }
       }
-      return wakes.isEmpty ? .sleep(Array(tables.values), nanoseconds: nanoseconds) : .wake(wakes)
+      if !wakes.isEmpty { return .wake(wakes) }
+      let (end, overflow) = now.addingReportingOverflow(nanoseconds)
+      state.sleep = Sleep(tables: tables, end: overflow ? .max : end)
+      return .sleep(Array(tables.values), nanoseconds: nanoseconds)
     }
   }
 
