@@ -282,7 +282,11 @@ struct FakeSession: MirrorSession {
     let (outcome, isLost) = store.state.withLock { state in
       (state.isDown ? nil : state.make(commit, below: Self.prefix), state.losesAnswers)
     }
-    if store.state.withLock(\.keepsAnswers) { try? await Task.sleep(for: .seconds(3600)) }
+    if store.state.withLock(\.keepsAnswers) {
+      try? await Task.sleep(for: .seconds(3600))
+      // Cancelled, since its time was over: an answer now might still be in time for whoever cancelled it.
+      throw .unsure("no answer came")
+    }
     guard let outcome, !isLost else { throw .unsure("the connection broke") }
     return outcome
   }
