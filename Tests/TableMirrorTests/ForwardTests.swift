@@ -194,6 +194,30 @@ import UpstreamWrites
     }
   }
 
+  /// A few short commands draft any number of bytes, all of which the server would hold.
+  @Test func aTransactionDraftsNoMoreThanTheTableHolds() async throws {
+    try await MirroredHost.with { host in
+      let most = host.fixture.table.capacityBytes
+      let length = host.fixture.table.maximumValueLength / 2
+      let copies = most / length + 2
+      let commands = (0..<copies).map { "COPY a b\($0)" }
+      let answers = try await host.answers(
+        ["MULTI", "SETRANGE a \(length - 1) x"] + commands + ["SET k v", "EXEC", "GET k"])
+      let reason =
+        "more is to be stored at once than the table's capacity of 4MiB, so nothing was written; store less at once"
+      #expect(answers.suffix(2).first == "-EXECABORT Transaction discarded because of: \(reason)")
+      #expect(answers.last == "nil")
+      #expect(host.fixture.store.state.withLock(\.commits.count) == 0)
+      // What is stored and removed again does not count.
+      let removals = (0..<copies).map { "DEL b\($0)" }
+      let others = zip(commands, removals).flatMap { [$0, $1] }
+      let whole = try await host.answers(
+        ["MULTI", "SETRANGE a \(length - 1) x"] + others + ["DEL a", "SET k v", "EXEC"])
+      #expect(whole.last?.hasSuffix(" :1 :1 :1 +OK]") == true, "\(whole.last ?? "")")
+      #expect(try host.fixture.contents == ["k": "v"])
+    }
+  }
+
   @Test func whoWatchesIsToldOfAChangeOverThere() async throws {
     try await MirroredHost.with { host in
       let store = host.fixture.store

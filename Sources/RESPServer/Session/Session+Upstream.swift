@@ -27,7 +27,11 @@ extension Session {
         "EXECABORT Transaction discarded because of: the table mirrors another store, and only commands of keys go there"
       )
     }
-    return try forward(to: database, patience) { section in try run(queue, in: &section, isLast: true) }
+    return try forward(to: database, patience) { section in
+      let goesOn = try run(queue, in: &section, isLast: true)
+      try section.requireWhole()
+      return goesOn
+    }
   }
 
   /// Removes all keys.

@@ -16,6 +16,12 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
   var now: UInt64 { view.now }
   var longestValue: Int { draft.table.maximumValueLength }
 
+  /// Whether all that the commands would change is drafted: a part alone must not be made.
+  func requireWhole() throws(CommandError) {
+    guard let excess = draft.excess else { return }
+    throw CommandError("EXECABORT Transaction discarded because of: \(excess.message)")
+  }
+
   // MARK: - Reading
 
   func look(_ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void) throws(TableError) -> Bool {
@@ -97,13 +103,8 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
   mutating func withSavepoint<R: ~Copyable, E: Error>(
     _ body: (inout DraftSection) throws(E) -> R
   ) throws(E) -> R {
-    let earlier = draft.commit
-    do throws(E) {
-      return try body(&self)
-    } catch {
-      draft.restore(earlier)
-      throw error
-    }
+    let draft = draft
+    return try draft.withSavepoint { () throws(E) in try body(&self) }
   }
 
   /// A new expiry, or one that the key has by its lease: what is stored over there without the lease would not end with it.
