@@ -13,7 +13,7 @@ public final class HostListeners: Sendable {
   /// Binds and listens, on all of these.
   /// - Parameters:
   ///   - socket: the path of a Unix socket to make; nil for none.
-  ///   - mode: of that socket: who may write to it may connect.
+  ///   - mode: of that socket: a client that may write to it may connect.
   ///   - address: of loopback TCP; nil for none.
   ///   - bound: descriptors of sockets, closed by ``close()``, or here if this throws.
   ///   - bootstrap: what accepts the connections of a listener of this kind.

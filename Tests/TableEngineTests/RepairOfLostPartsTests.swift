@@ -37,6 +37,15 @@ import Testing
     data.storeRelaxed(part.place, word ^ 1 << (DirectoryWord.bitsShift + 5))
   }
 
+  /// Leaves what a repair does that does not come to its end after it has led the readers of a lost part to the log.
+  private func leadNowhere(_ place: Int, _ state: WriterState) {
+    let depth = DirectoryWord(state.data.loadRelaxed(place)).bits
+    DamageMark(ctl: state.ctl).set()
+    state.log.restart(after: state.committed)
+    state.data.zero(DataLayout.log, count: SubTable.byteCount)
+    state.data.storeRelease(place, DirectoryWord(subTable: DataLayout.log, depth: depth).raw)
+  }
+
   @Test func itsMemoryIsUsedAgainWhenNoReaderIsLeftThatMayLookAtIt() throws {
     try withTable(.rcu) { table throws in
       let part = try fill(table)
@@ -96,11 +105,7 @@ import Testing
       }
       try #require(node().bits == 1)
       let lost = node().offset + 8
-      let depth = DirectoryWord(state.data.loadRelaxed(lost)).bits
-      DamageMark(ctl: state.ctl).set()
-      state.log.restart(after: state.committed)
-      state.data.zero(DataLayout.log, count: SubTable.byteCount)
-      state.data.storeRelease(lost, DirectoryWord(subTable: DataLayout.log, depth: depth).raw)
+      leadNowhere(lost, state)
       #expect(try table.repair().isRepaired)
       #expect(try table.check() == [])
       for (index, hash) in hashes.enumerated() {
@@ -116,11 +121,7 @@ import Testing
     try withTable(variant) { table throws in
       let part = try fill(table)
       let state = try #require(table.segment.participant).state
-      let depth = DirectoryWord(state.data.loadRelaxed(part.place)).bits
-      DamageMark(ctl: state.ctl).set()
-      state.log.restart(after: state.committed)
-      state.data.zero(DataLayout.log, count: SubTable.byteCount)
-      state.data.storeRelease(part.place, DirectoryWord(subTable: DataLayout.log, depth: depth).raw)
+      leadNowhere(part.place, state)
       #expect(try table.repair().isRepaired)
       #expect(DirectoryWord(state.data.loadRelaxed(part.place)).offset >= state.geometry.unitsOffset)
       #expect(try table.check() == [])

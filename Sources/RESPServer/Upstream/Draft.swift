@@ -19,10 +19,7 @@ final class Draft {
   }
 
   /// Nothing was drafted yet: the table is looked at, at a revision.
-  func begin(at revision: Int64) {
-    commit = UpstreamCommit(at: revision)
-    (byteCount, excess) = (0, nil)
-  }
+  func begin(at revision: Int64) { commit = UpstreamCommit(at: revision) }
 
   /// A key's new value, as far as it is drafted; `.some(nil)`: it is removed.
   func change(of key: [UInt8]) -> [UInt8]?? {

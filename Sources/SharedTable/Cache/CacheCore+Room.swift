@@ -194,11 +194,13 @@ extension CacheCore {
   ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
     try withSoundLedger(timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
+      let evictions = ledger.head.evictions
       var (removed, struck) = (0, 0)
       while removed < elements, struck < lines, ledger.head.count > 0 {
-        removed += try ledger.evict(sparing: nil, counting: counting, &tx)
+        removed += try ledger.evict(sparing: nil, &tx)
         struck += 1
       }
+      if !counting { ledger.head.evictions = evictions }
       if keepingLedger { try ledger.store(&tx) }
       return (removed, ledger.head.count == 0)
     }

@@ -19,12 +19,16 @@ final class CacheKeys: Sendable {
   let pagePrefix: KeptBytes
   let claimPrefix: KeptBytes
 
+  private static let pageMark = Array("#r".utf8)
+  /// How the key of page 0 ends.
+  static let firstPageEnd = pageMark + Array("0".utf8)
+
   init(_ name: String, table: Table) throws(TableError) {
     let bytes = Array(try CollectionKeys(name, table).text.utf8)
     head = KeptBytes(bytes)
     headHash = unsafe table.segment.hash(head.bytes)
     elementPrefix = KeptBytes(bytes + [UInt8(ascii: "/")])
-    pagePrefix = KeptBytes(bytes + Array("#r".utf8))
+    pagePrefix = KeptBytes(bytes + Self.pageMark)
     claimPrefix = KeptBytes(bytes + Array("#k".utf8))
   }
 

@@ -25,12 +25,9 @@ extension CacheLedger {
   }
 
   /// Evicts one element.
-  /// - Parameter counting: it counts as evicted.
   /// - Returns: how many keys that removed from the table.
   @discardableResult
-  mutating func evict(
-    sparing hash: UInt64?, counting: Bool = true, _ tx: inout Transaction
-  ) throws(TableError) -> Int {
+  mutating func evict(sparing hash: UInt64?, _ tx: inout Transaction) throws(TableError) -> Int {
     for _ in 0..<head.pageCount {
       let home = hash.map { pageIndex($0) } ?? head.hand
       try load(home, tx)
@@ -48,7 +45,7 @@ extension CacheLedger {
       guard let victim else { continue }
       let evicted = pages[page][victim.line].hash
       strike(page: page, line: victim.line)
-      if counting { head.evictions &+= 1 }
+      head.evictions &+= 1
       try mergeIfSparse(tx)
       return try removeElements(evicted, &tx)
     }

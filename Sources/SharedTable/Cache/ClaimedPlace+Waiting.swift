@@ -2,7 +2,7 @@ import SharedMemory
 
 /// Waiting for the value of a place while another process, or another thread or task of this one, computes it.
 ///
-/// Who waits looks after each commit, and at the latest after ``deathSlice``: a process that dies while it computes commits nothing.
+/// A waiter looks after each commit, and at the latest after ``deathSlice``: a process that dies while it computes commits nothing.
 extension ClaimedPlace {
   /// How late a waiter notices at most that the process which computes has died.
   private static var deathSlice: Duration { .milliseconds(100) }

@@ -1,6 +1,6 @@
 import SharedMemory
 
-/// When whoever waits for a value to change looks at it again, if no writer wakes it.
+/// When a task or a thread that waits for a value to change looks at it again, if no writer wakes it.
 enum NextLook {
   /// Where no look was possible and no commit came: a barrier that runs moves the version when it ends, but
   /// one that waits for readers may give up.

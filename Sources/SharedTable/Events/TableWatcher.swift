@@ -132,7 +132,7 @@ final class TableWatcher: Sendable {
     /// Nobody watches any more: the thread ends.
     case end
     case wake([@Sendable () -> Void])
-    case sleep([SeenWords], nanoseconds: UInt64)
+    case sleep(Sleep, nanoseconds: UInt64)
   }
 
   /// Starts the thread. Called by whoever found that it does not run, and has noted that it does.
@@ -175,7 +175,7 @@ final class TableWatcher: Sendable {
   private func warmUp() {
     // Others may have begun to wait by now, and what they wait for may be there.
     if case .wake(let wakes) = nextStep() { for wake in wakes { wake() } }
-    sleep(on: [], seen: control.value &+ 1, nanoseconds: 0)
+    sleep(on: [:].values, seen: control.value &+ 1, nanoseconds: 0)
     let changed = (control, control.value &+ 1)
     FutexEvent.wait(whileAll: [changed, changed], timeoutNanoseconds: 0)
   }
@@ -189,13 +189,13 @@ final class TableWatcher: Sendable {
         return
       case .wake(let wakes):
         for wake in wakes { wake() }
-      case .sleep(let tables, let nanoseconds):
-        sleep(on: tables, seen: seen, nanoseconds: nanoseconds)
+      case .sleep(let next, let nanoseconds):
+        sleep(on: next.tables.values, seen: seen, nanoseconds: nanoseconds)
       }
     }
   }
 
-  private func sleep(on tables: [SeenWords], seen: UInt32, nanoseconds: UInt64) {
+  private func sleep(on tables: some Sequence<SeenWords>, seen: UInt32, nanoseconds: UInt64) {
     var events = [(control, seen)]
     for table in tables {
       // The wake-up is asked for before the last look at `committed`, which the kernel takes as it puts us to sleep.
@@ -235,8 +235,9 @@ final class TableWatcher: Sendable {
       }
       if !wakes.isEmpty { return .wake(wakes) }
       let (end, overflow) = now.addingReportingOverflow(nanoseconds)
-      state.sleep = Sleep(tables: tables, end: overflow ? .max : end)
-      return .sleep(Array(tables.values), nanoseconds: nanoseconds)
+      let sleep = Sleep(tables: tables, end: overflow ? .max : end)
+      state.sleep = sleep
+      return .sleep(sleep, nanoseconds: nanoseconds)
     }
   }
 

@@ -10,7 +10,7 @@ public final class HostExecutor: SerialExecutor {
   @usableFromInline let timeout: Duration?
   /// Each job is a barrier of it.
   @usableFromInline package let queue: BarrierQueue
-  private let isolation: HostIsolation
+  let isolation: HostIsolation
   private let childJobs = ChildJobs()
 
   /// How often a job could not have the table, each new attempt counted: for tests.
@@ -115,7 +115,4 @@ public final class HostExecutor: SerialExecutor {
       )
     }
   }
-
-  /// Runs a job without the table: ``HostIsolation/runOutside(_:_:)``.
-  func runOutside(_ error: TableError, _ job: () -> Void) { isolation.runOutside(error, job) }
 }

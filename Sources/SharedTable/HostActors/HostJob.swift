@@ -21,7 +21,7 @@ final class HostJob: BarrierWork, @unchecked Sendable {
 
   /// A job always runs. In its queue's turn, so that no other job of the executor runs beside it.
   override func refuse(_ error: TableError) -> WorkResult {
-    executor.runOutside(error) {
+    executor.isolation.runOutside(error) {
       runSynchronously()
       unsafe queue.endIfForked()
     }

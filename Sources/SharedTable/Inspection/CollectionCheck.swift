@@ -70,7 +70,7 @@ struct CollectionCheck {
   }
 
   private mutating func findLedger(_ key: [UInt8], _ entry: borrowing EntryView) {
-    let end = Array("#r0".utf8)
+    let end = CacheKeys.firstPageEnd
     guard key.suffix(end.count).elementsEqual(end), let page = unsafe CachePage(entry.found.value),
       let name = String(validating: key.dropLast(end.count), as: UTF8.self), !caches.contains(name)
     else { return }

@@ -15,7 +15,7 @@ extension Table {
 
   /// Removes what a process that died while it made or dropped a table has left: the control object, where the data object is not there.
   /// Never a whole table, nor a data object alone: it still holds the values, and observers read them. Never blocks.
-  /// - Returns: false if the data object is there or neither is, or somebody is making the table just now.
+  /// - Returns: false if the data object is there or neither is, or a process is making the table just now.
   /// - Throws: `foreign` (the object of a user who is not trusted), `notATable`, `notPermitted`.
   public static func dropHalf(_ name: String, trusting: TrustedOwners = []) throws(TableError) -> Bool {
     try check(name)

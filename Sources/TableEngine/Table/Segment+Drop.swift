@@ -28,7 +28,7 @@ extension Segment {
   /// Removes what a creator or dropper that died has left of a table: the control object, where the data object is not
   /// there. Never removes a whole table, nor one that is being made meanwhile. Nor a data object alone, which no death leaves: somebody
   /// removed the control object, and the values are still there.
-  /// - Returns: false if the data object is there or neither is, or somebody is making the table.
+  /// - Returns: false if the data object is there or neither is, or a process is making the table.
   public static func dropHalf(_ name: String, trusted: TrustedOwners = []) throws(EngineError) -> Bool {
     try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
       let found = NamedObject.all(ofTable: name)

@@ -68,7 +68,7 @@ public struct Statistics: Sendable {
   /// Snapshots that were ended for what they kept. Participants only.
   public var evictions: UInt64?
   /// A writer died in a barrier: the next one undoes or finishes its work first. Participants only; false for observers, and for a table that is
-  /// marked as damaged, where nobody does.
+  /// marked as damaged, where no writer does.
   public var needsRecovery = false
   /// How long barriers waited since the table was made. Participants only.
   public var barrierWaits: BarrierWaits?
