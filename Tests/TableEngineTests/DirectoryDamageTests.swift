@@ -27,6 +27,26 @@ import Testing
     }
   }
 
+  /// Also of the bits that no writer sets, at which no reader looks: repair gives up what such a word leads to.
+  @Test(arguments: Table.Variant.allCases) func everyBitOfADirectoryWordIsChecked(_ variant: Table.Variant) throws {
+    try withSmallTable(variant) { table throws in
+      let forge = KeyForge(seed: table.segment.hashSeed)
+      for index in 0..<2_000 { try table.set(forge.key(hash: UInt64(index) << 40), 1) }
+      let data = try #require(table.segment.participant).state.data
+      let ofNode = DirectoryWord(data.loadRelaxed(DataLayout.root))
+      #expect(ofNode.isNode)
+      for place in [DataLayout.root, ofNode.offset] {
+        let word = data.loadRelaxed(place)
+        for bit in 0..<UInt64(64) {
+          data.storeRelaxed(place, word ^ 1 << bit)
+          #expect(try table.check() != [], "bit \(bit) of \(place)")
+        }
+        data.storeRelaxed(place, word)
+      }
+      #expect(try table.check() == [])
+    }
+  }
+
   /// Else it would claim that again, and be killed where /dev/shm has no room.
   @Test(arguments: Table.Variant.allCases) func aRepairLooksAtNoMemoryThatWasGivenBack(_ variant: Table.Variant) throws
   {

@@ -30,6 +30,9 @@ struct DirectoryWord {
   @inlinable @inline(__always) var isDeep: Bool { raw & Self.deep != 0 }
   @inlinable @inline(__always) var bits: Int { Int(raw >> Self.bitsShift) & 63 }
 
+  /// Whether bits are set that no writer sets. Readers do not look at them.
+  var hasImpossibleBits: Bool { raw >> 48 & 0xff != 0 || isNode && isDeep }
+
   /// Of a node: the memory that its words take.
   @inlinable @inline(__always) var nodeByteCount: Int { Self.nodeByteCount(bits: bits) }
   @inlinable @inline(__always) static func nodeByteCount(bits: Int) -> Int { 8 &<< bits }

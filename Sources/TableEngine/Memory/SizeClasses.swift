@@ -5,8 +5,8 @@ import CShims
 /// A class's size is the largest multiple of 16 of which k fit into a slab. Neighbours differ by 16 bytes, and larger ones by an
 /// eighth to a quarter: so rounding up wastes at most a fifth of a block, and a twelfth on average.
 ///
-/// The tables are written out: what the compiler can lay down as data costs a load, and what is made at the first use
-/// costs every later use a call. Their rule is in `SizeClassTests`.
+/// The list of sizes is written out, in `shm_size_classes.h`: what the compiler can lay down as data costs a load, and what
+/// is made at the first use costs every later use a call. `SizeClassTests` compares the list with its rule.
 public enum SizeClasses {
   public static let slabBytes = SHM_SLAB_BYTES
   public static let frameBytes = SHM_FRAME_BYTES

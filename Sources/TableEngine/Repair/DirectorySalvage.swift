@@ -50,11 +50,12 @@ struct DirectorySalvage {
     }
   }
 
-  /// The node that a root word names: one of which most words could be sub-tables', or were by a repair that did not come to its end. Without the latter that
-  /// repair would take words from a node which it believed, and the next walk would give up the whole node.
+  /// The node that a root word names: one of which most words could be sub-tables', or were written by a repair that did
+  /// not come to its end. Without the latter that repair would take words from a node which it believed, and the next
+  /// walk would give up the whole node.
   private func node(_ word: DirectoryWord, prefix: UInt64) -> TableSalvage.Level? {
     let above = DataLayout.rootBits
-    guard word.isNode, word.raw >> 48 & 0xff == 0, !word.isDeep,
+    guard word.isNode, !word.hasImpossibleBits,
       (1...(SubTable.maximumDepth - above)).contains(word.bits),
       salvage.map.isPlace(word.offset, byteCount: word.nodeByteCount)
     else { return nil }
@@ -68,7 +69,7 @@ struct DirectorySalvage {
   }
 
   private func isPlausible(_ word: DirectoryWord, _ level: TableSalvage.Level) -> Bool {
-    !word.isNode && word.raw >> 48 & 0xff == 0 && word.bits >= level.lowest && word.bits <= level.depth
+    !word.isNode && !word.hasImpossibleBits && word.bits >= level.lowest && word.bits <= level.depth
       && salvage.map.isPlace(word.offset, byteCount: word.isDeep ? SubTable.deepByteCount : SubTable.byteCount)
   }
 

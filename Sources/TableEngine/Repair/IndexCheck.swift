@@ -34,6 +34,7 @@ struct IndexCheck {
     while index < 1 << bits {
       let word = DirectoryWord(data.loadRelaxed(offset + index * 8))
       let here = prefix << UInt64(bits) | UInt64(index)
+      expect(!word.hasImpossibleBits, "directory word \(here) has bits set that no writer sets: \(word.raw)")
       if word.isNode {
         walkNode(word, below: above + bits, prefix: here)
         index += 1
