@@ -175,6 +175,19 @@ import Testing
     #expect((finding["cure"] as? String)?.hasPrefix("kill \(worker.pid) ") == true)
   }
 
+  /// Who attaches checks the control object, who repairs as well: `shmctl repair` would say so for ever.
+  @Test func theCureOfATableThatCannotBeOpenedIsToDropIt() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    try table.setControlWord(ControlLayout.journal + 8, 1 << 40)
+    let finding = try #require(try findings(table).first { $0["check"] as? String == "damaged" })
+    #expect((finding["what"] as? String)?.contains("no repair mends it") == true, "\(finding)")
+    let cure = try #require(finding["cure"] as? String)
+    let run = try CommandRun(shell: cure.replacing("shmctl", with: "\"$SHMCTL\""))
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(#expect(throws: TableError.self) { try table.open() }?.code == .noSuchTable)
+  }
+
   /// What the doctor prints is carried out, word for word.
   @Test(arguments: [nil, UInt64(0), 7]) func theCureOfADamagedTableHelps(durable: UInt64?) throws {
     let table = try TestTable()

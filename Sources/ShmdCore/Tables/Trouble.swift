@@ -36,7 +36,8 @@ struct Trouble: Equatable {
       "exists, and cannot be used: \(error.message); remove it with \(drop): it comes back from its store, from which 'shmctl repair' "
         + "would remove what it gives up"
     case .damaged:
-      "exists, and cannot be used: \(error.message); try 'shmctl repair\(trust) \(error.table)', or remove it with \(drop)"
+      // What the error advises depends on whether a repair could mend the damage.
+      "exists, and cannot be used: \(error.message)" + (trust.isEmpty ? "" : "; give shmctl\(trust)")
     case .notATable, .incompatible:
       "exists, and cannot be used: \(error.message); dump it with the release that made it if it is to be kept, and remove it with \(drop)"
         + (isDurable ? ": it comes back from its store" : "")

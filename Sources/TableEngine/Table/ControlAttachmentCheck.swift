@@ -23,7 +23,7 @@ package struct ControlAttachmentCheck {
     self.byteCount = byteCount
   }
 
-  /// - Throws: `damaged`, naming what cannot be.
+  /// - Throws: `irreparable`, naming what cannot be.
   package func check() throws(EngineError) {
     try expect(ControlLayout.slotsHighWater, in: 0...UInt64(geometry.slotCount), "number of slots")
     try expect(ControlLayout.limboBudget, in: 0...UInt64(Int.max), "limbo budget")
@@ -97,5 +97,5 @@ package struct ControlAttachmentCheck {
     if end > held { throw impossible(what) }
   }
 
-  private func impossible(_ what: String) -> EngineError { .damaged("its control object's \(what) cannot be") }
+  private func impossible(_ what: String) -> EngineError { .irreparable("its control object's \(what) cannot be") }
 }

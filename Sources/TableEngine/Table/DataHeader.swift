@@ -17,7 +17,7 @@ struct DataHeader {
   }
 
   /// Reads and checks a header. The same fields lie at the same offsets in *ctl*.
-  /// - Throws: `notATable`, `incompatible`.
+  /// - Throws: `notATable`, `incompatible`, `irreparable`.
   init(_ memory: MappedMemory, object: String) throws(EngineError) {
     // PAIR magic. Other end: DataHeader.write. Acquire: what comes after it was stored before it.
     guard memory.loadAcquire(DataLayout.magic) == DataLayout.magicValue else {
@@ -32,12 +32,12 @@ struct DataHeader {
       throw .incompatible("its layout differs from this program's (same version, other constants)")
     }
     guard let variant = Variant(rawValue: UInt32(truncatingIfNeeded: word >> 32)) else {
-      throw .damaged("its variant is unknown")
+      throw .irreparable("its variant is unknown")
     }
     let capacity = memory.loadRelaxed(DataLayout.capacity)
     guard capacity >= UInt64(Geometry.minimumCapacity), capacity <= UInt64(Geometry.maximumCapacity),
       capacity % UInt64(Geometry.unitBytes) == 0
-    else { throw .damaged("its capacity reads \(capacity)") }
+    else { throw .irreparable("its capacity reads \(capacity)") }
     self.variant = variant
     uuid = (memory.loadRelaxed(DataLayout.uuid), memory.loadRelaxed(DataLayout.uuid + 8))
     capacityBytes = Int(capacity)

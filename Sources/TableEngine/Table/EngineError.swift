@@ -70,7 +70,7 @@ public indirect enum EngineError: Error, Sendable {
   /// An observer could not get a stable view after the given number of attempts.
   case busy(attempts: Int)
   case damaged(String)
-  /// Damage that a repair met and cannot mend.
+  /// Damage that a repair met and cannot mend, or for which the table cannot be opened, also not to repair it.
   case irreparable(String)
   /// A repair would give up more than half of the keys, and was not told to.
   case repairLosesMost
