@@ -181,7 +181,7 @@ import Testing
     try table.open().set("k", "v")
     try table.setControlWord(ControlLayout.journal + 8, 1 << 40)
     let finding = try #require(try findings(table).first { $0["check"] as? String == "damaged" })
-    #expect((finding["what"] as? String)?.contains("no repair mends it") == true, "\(finding)")
+    #expect((finding["what"] as? String)?.contains("cannot be opened any more") == true, "\(finding)")
     let cure = try #require(finding["cure"] as? String)
     let run = try CommandRun(shell: cure.replacing("shmctl", with: "\"$SHMCTL\""))
     #expect(run.status == 0, "\(run.errors)")

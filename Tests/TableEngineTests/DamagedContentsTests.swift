@@ -249,19 +249,66 @@ import Testing
     }
   }
 
-  /// - Parameter word: offset in the control object.
-  @Test(
-    arguments: [
-      (DataLayout.capacity, 4 << 20), (DataLayout.versionAndVariant, 2 << 32 | 1), (ControlLayout.units, 0),
-      (ControlLayout.units, 3), (ControlLayout.slotsHighWater, 1025), (ControlLayout.limboBudget, UInt64.max),
-      (ControlLayout.journalAllocated, 1 << 40), (ControlLayout.journal + 8, 1 << 60),
-      (ControlLayout.limbo + 16, 1 << 50 - 1), (ControlLayout.superseded + 16, 600), (ControlLayout.retained + 16, 0),
-      (ControlLayout.rwState, 1 << 63),
-    ] as [(Int, UInt64)])
-  func aControlObjectThatCannotBeIsRefusedAtAttach(_ word: Int, _ value: UInt64) throws {
+  @Test(arguments: [(DataLayout.capacity, 4 << 20), (DataLayout.versionAndVariant, 2 << 32 | 1)] as [(Int, UInt64)])
+  func aControlObjectOfAnotherTableIsRefusedAtAttach(_ word: Int, _ value: UInt64) throws {
     try withTable { table, name throws in
       try Words("shmtable.\(name).ctl")[word] = value
       #expect(code { _ = try Table.open(name, access: .participant) } == .damaged)
+    }
+  }
+
+  /// Who has the table open can repair it: what its opening refuses, a check finds.
+  /// - Parameter word: offset in the control object.
+  @Test(
+    arguments: [
+      (ControlLayout.units, 0), (ControlLayout.units, 3), (ControlLayout.slotsHighWater, 1025),
+      (ControlLayout.limboBudget, UInt64.max), (ControlLayout.journalAllocated, 1 << 40),
+      (ControlLayout.journal + 8, 1 << 60), (ControlLayout.limbo + 16, 1 << 50 - 1),
+      (ControlLayout.superseded + 16, 600), (ControlLayout.retained + 16, 0),
+    ] as [(Int, UInt64)])
+  func aControlObjectThatCannotBeIsRefusedAtAttachAndRepaired(_ word: Int, _ value: UInt64) throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      try Words("shmtable.\(name).ctl")[word] = value
+      #expect(code { _ = try Table.open(name, access: .participant) } == .damaged)
+      #expect(try table.check() != [])
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+      #expect(try Table.open(name, access: .participant).get("key", as: Int.self) == 1)
+    }
+  }
+
+  /// The rcu variant does not use it.
+  @Test(arguments: Table.Variant.allCases) func anRWLocksGenerationThatCannotBeIsDamage(_ variant: Table.Variant) throws
+  {
+    try withTable(variant) { table, name throws in
+      let words = try Words("shmtable.\(name).ctl")
+      let generation = words[ControlLayout.rwState]
+      words[ControlLayout.rwState] = 1 << 63
+      let refusal = code { _ = try Table.open(name, access: .participant) }
+      #expect(refusal == (variant == .rwlock ? .damaged : nil))
+      words[ControlLayout.rwState] = generation
+    }
+  }
+
+  /// A repair would give up such an entry, though readers find it.
+  @Test(arguments: Table.Variant.allCases) func whatSalvageRefusesOfAnEntryIsChecked(_ variant: Table.Variant) throws {
+    try withTable(variant) { table, name throws in
+      try table.set("key", 1)
+      let words = try Words("shmtable.\(name).data")
+      let entry = BucketWord.offset(words[words.firstBucketWord()])
+      let meta = words[entry + Entry.meta]
+      let shift = UInt64(48 + SHM_ENTRY_ALIGNMENT_SHIFT)
+      for damaged in [meta | 1 << 55, meta | 5 << shift, meta | 7 << shift, meta | EntryMeta.tombstoneFlag << 48] {
+        words[entry + Entry.meta] = damaged
+        #expect(try table.check() != [], "\(String(damaged, radix: 16))")
+      }
+      words[entry + Entry.meta] = meta
+      let version = words[entry + Entry.version]
+      words[entry + Entry.version] = 0
+      #expect(try table.check() != [])
+      words[entry + Entry.version] = version
+      #expect(try table.check() == [])
     }
   }
 

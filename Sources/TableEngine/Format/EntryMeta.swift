@@ -77,6 +77,9 @@ public struct EntryMeta: Sendable, Equatable {
 
   @inlinable @inline(__always) var byteCount: Int { valueOffset &+ valueLength }
 
+  /// Could a writer have written it? Readers do not look at all that this looks at.
+  var isPossible: Bool { flags >> 7 == 0 && alignmentShift <= 4 && (!isTombstone || valueLength == 0) }
+
   /// Neither expiry nor fingerprint nor padding nor slack: key and value follow the header, and the block is as large as they need.
   @inline(__always)
   var isCompact: Bool { flags & ~Self.tombstoneFlag == 0 }

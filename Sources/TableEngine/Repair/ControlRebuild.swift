@@ -29,6 +29,10 @@ struct ControlRebuild {
     state.ctl.storeRelaxed(ControlLayout.retainedRescanEnd, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
     state.ctl.storeRelaxed(ControlLayout.roomWanted, 0)
+    if state.ctl.loadRelaxed(ControlLayout.limboBudget) > UInt64(Int.max) {
+      let budget = SegmentOptions.defaultLimboBudgetBytes(capacityBytes: state.geometry.capacityBytes)
+      state.ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(budget))
+    }
     try state.allocator.rebuild(salvage.map)
   }
 

@@ -128,9 +128,10 @@ struct IndexCheck {
       return nil
     }
     guard owners.enter(BlockRef(offset: entry, code: code), .entry) else { return nil }
-    expect(
-      data.loadRelaxed(entry + Entry.version) <= state.committed,
-      "the entry at \(entry) is of version \(data.loadRelaxed(entry + Entry.version)), not committed yet (I4)")
+    expect(meta.isPossible, "the entry at \(entry) has a third word that no writer writes: \(meta.raw)")
+    let version = data.loadRelaxed(entry + Entry.version)
+    expect(version != 0, "the entry at \(entry) is of version 0, which no barrier has")
+    expect(version <= state.committed, "the entry at \(entry) is of version \(version), not committed yet (I4)")
     for position in (meta.keyOffset + meta.keyLength)..<meta.valueOffset {
       expect(data.byte(entry + position) == 0, "the entry at \(entry) has padding that is not zero")
     }

@@ -1,3 +1,5 @@
+import SharedMemory
+
 /// One walk over a whole table: index, rings, allocator, log. Under W, no transaction in flight. It believes nothing it
 /// reads, since damage is what it is for.
 struct TableCheck {
@@ -31,7 +33,19 @@ struct TableCheck {
     if let flaw = state.log.flaw(committed: state.committed) { problems.note("the change log \(flaw)") }
     problems.expect(
       index.keyCount == state.keyCount, "the table holds \(index.keyCount) keys but counts \(state.keyCount)")
+    if problems.list.isEmpty { checkOpening() }
     return problems.list
+  }
+
+  /// Else nobody could open a table that is called sound.
+  private func checkOpening() {
+    let object = participant.object
+    let check = ControlAttachmentCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
+      try object.status().size
+    }
+    do throws(EngineError) { try check.check() } catch {
+      if case .unopenable(let what) = error { problems.note("nobody could open it: \(what)") }
+    }
   }
 
   /// What holds whenever no barrier runs.

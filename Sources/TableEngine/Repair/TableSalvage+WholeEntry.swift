@@ -53,9 +53,7 @@ extension TableSalvage {
     guard isAligned(entry) else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     guard meta.byteCount <= map.limit - entry, let code = map.code(ofEntry: entry, meta, data) else { return nil }
-    guard meta.flags >> 7 == 0, meta.alignmentShift <= 4, !meta.isTombstone || meta.valueLength == 0,
-      data.loadRelaxed(entry + Entry.version) != 0
-    else { return nil }
+    guard meta.isPossible, data.loadRelaxed(entry + Entry.version) != 0 else { return nil }
     for position in (meta.keyOffset + meta.keyLength)..<meta.valueOffset where data.byte(entry + position) != 0 {
       return nil
     }

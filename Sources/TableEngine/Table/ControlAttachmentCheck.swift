@@ -23,7 +23,7 @@ package struct ControlAttachmentCheck {
     self.byteCount = byteCount
   }
 
-  /// - Throws: `irreparable`, naming what cannot be.
+  /// - Throws: `unopenable`, naming what cannot be.
   package func check() throws(EngineError) {
     try expect(ControlLayout.slotsHighWater, in: 0...UInt64(geometry.slotCount), "number of slots")
     try expect(ControlLayout.limboBudget, in: 0...UInt64(Int.max), "limbo budget")
@@ -39,10 +39,16 @@ package struct ControlAttachmentCheck {
       if mask & (mask + 1) != 0 { throw impossible("ring's size") }
       try expectHeld(region + (Int(mask) + 1) * recordBytes, "ring's size")
     }
+    try checkGenerations()
+    if data.loadAcquire(DataLayout.committed) > SlotWord.versionMask >> 1 { throw impossible("newest version") }
+  }
+
+  /// The rcu variant does not use these words.
+  private func checkGenerations() throws(EngineError) {
+    guard data.loadRelaxed(DataLayout.versionAndVariant) >> 32 == UInt64(Variant.rwlock.rawValue) else { return }
     for word in [RWLayout.generation, RWLayout.abandoned, RWLayout.drained] {
       try expect(word, in: 0...SlotWord.versionMask >> 2, "rwlock's generation")
     }
-    if data.loadAcquire(DataLayout.committed) > SlotWord.versionMask >> 1 { throw impossible("newest version") }
   }
 
   /// The published size may be one unit behind, if a writer died while the table grew.
@@ -97,5 +103,5 @@ package struct ControlAttachmentCheck {
     if end > held { throw impossible(what) }
   }
 
-  private func impossible(_ what: String) -> EngineError { .irreparable("its control object's \(what) cannot be") }
+  private func impossible(_ what: String) -> EngineError { .unopenable("its control object's \(what) cannot be") }
 }

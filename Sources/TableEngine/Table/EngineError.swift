@@ -70,8 +70,10 @@ public indirect enum EngineError: Error, Sendable {
   /// An observer could not get a stable view after the given number of attempts.
   case busy(attempts: Int)
   case damaged(String)
-  /// Damage that a repair met and cannot mend, or for which the table cannot be opened, also not to repair it.
+  /// Damage of what a repair believes, or that it met and cannot mend.
   case irreparable(String)
+  /// Damage for which the table cannot be opened, also not to repair it. A process that has it open can repair it.
+  case unopenable(String)
   /// A repair would give up more than half of the keys, and was not told to.
   case repairLosesMost
   case incompatible(String)

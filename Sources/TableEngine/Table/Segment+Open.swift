@@ -7,8 +7,8 @@ extension Segment {
   /// one or the other: what the lookups between found is not believed once the control object has lost its name.
   ///
   /// - Parameter trusted: users whose tables this process uses, besides root's, the daemon's and its own.
-  /// - Throws: `noSuchTable`, `foreign`, `notATable`, `incompatible`, `irreparable`, `damaged`, `notPermitted`,
-  ///   `refused`, `full(.addressSpace)`.
+  /// - Throws: `noSuchTable`, `foreign`, `notATable`, `incompatible`, `irreparable`, `unopenable`, `damaged`,
+  ///   `notPermitted`, `refused`, `full(.addressSpace)`.
   public static func open(
     _ name: String, _ request: AccessRequest = .automatic, trusted: TrustedOwners = [],
     timeoutNanoseconds: UInt64 = 5_000_000_000
@@ -188,7 +188,7 @@ extension Segment {
           control: (control, attachment))
       }
     } catch {
-      if error.errno == ENODEV { throw .irreparable("one of its objects is shorter than its header says") }
+      if error.errno == ENODEV { throw .unopenable("one of its objects is shorter than its header says") }
       if error.errno == ESTALE { throw .damaged("its capacity changed since this process first opened it") }
       throw EngineError(opening: error)
     }
@@ -264,7 +264,7 @@ extension Segment {
         name: name, header: header, geometry: geometry, dataObject: data, dataMapping: try map(geometry.dataBytes),
         control: nil)
     } catch {
-      if error.errno == ENODEV { throw .irreparable("its data object is shorter than its header says") }
+      if error.errno == ENODEV { throw .unopenable("its data object is shorter than its header says") }
       throw EngineError(opening: error)
     }
   }

@@ -43,11 +43,13 @@ public struct SegmentOptions: Sendable, Equatable {
     self.mode = mode
     self.owner = owner
     self.group = group
-    self.limboBudgetBytes = limboBudgetBytes ?? max(256 << 10, capacityBytes / 4)
+    self.limboBudgetBytes = limboBudgetBytes ?? Self.defaultLimboBudgetBytes(capacityBytes: capacityBytes)
     self.stalledReaderPolicy = stalledReaderPolicy
     self.preallocate = preallocate
     self.hugePages = hugePages
   }
+
+  static func defaultLimboBudgetBytes(capacityBytes: Int) -> Int { max(256 << 10, capacityBytes / 4) }
 
   /// - Throws: `invalid` for a mode that gives more than the protocol can keep, a capacity out of range and a limbo budget below 0.
   public func check() throws(EngineError) {

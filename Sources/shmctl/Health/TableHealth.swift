@@ -38,7 +38,9 @@ struct TableHealth {
       ]
     case .damaged(let what):
       // A repair would have to open it.
-      return [Finding("damaged", table: name, what, cure: "shmctl drop \(name)    # and what shmd stores comes back")]
+      return [
+        Finding("damaged", table: name, what, cure: "shmctl drop \(name)    # unless shmd stores them its values go")
+      ]
     case .closed(let what):
       // Of others' tables that one has no right to there is nothing wrong.
       return listing.object?.owner.id == geteuid()
