@@ -45,7 +45,9 @@ public final class StoreKeeper: Sendable {
     do throws(SystemError) {
       try unsafe ServiceThread.start(argument.toOpaque()) { argument in
         ServiceThread.name("shmd-store")
-        unsafe Unmanaged<StoreKeeper>.fromOpaque(argument!).takeRetainedValue().run()
+        // The thread lets go of the table before it says that it has ended: whoever waits may need the room.
+        let waiting = unsafe Unmanaged<StoreKeeper>.fromOpaque(argument!).takeRetainedValue().run()
+        for body in waiting { body() }
         return nil
       }
     } catch {
@@ -94,7 +96,8 @@ public final class StoreKeeper: Sendable {
 
   // MARK: - The thread
 
-  private func run() {
+  /// - Returns: what is to be called when it is over.
+  private func run() -> [@Sendable () -> Void] {
     var loop = StoreLoop(table, directory)
     while true {
       let seen = alarm.event.value
@@ -105,12 +108,11 @@ public final class StoreKeeper: Sendable {
       rest(pause, seen)
     }
     loop.close()
-    let waiting = state.withLock { state in
+    return state.withLock { state in
       state.hasEnded = true
       defer { state.waiting = [] }
       return state.waiting
     }
-    for body in waiting { body() }
   }
 
   private func tell(_ loop: inout StoreLoop) {

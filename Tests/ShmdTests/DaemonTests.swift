@@ -209,7 +209,7 @@ import Testing
     let path = "/dev/shm/shmtable.\(name)"
     #expect(rename("\(path).new", "\(path).ctl") == 0)
     #expect(unlink("\(path).data") == 0)
-    #expect(try daemon.waitForLine("table in trouble").contains("of uid 65533"))
+    #expect(try daemon.waitForLine("table's name is a stranger's, waiting for it").contains("of uid 65533"))
     try SharedObject.unlink(name: "shmtable.\(name).ctl")
     #expect(try daemon.waitForLine("table created").contains(name))
     try Table.open(name, access: .participant).set("k", 1)

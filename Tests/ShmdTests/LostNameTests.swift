@@ -44,7 +44,7 @@ import Testing
     await scene.keeper.lookAfterTables {}
     #expect(!scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
     #expect(
-      scene.log.lines.contains { $0.hasPrefix("table in trouble") && $0.contains("do not stop shmd") },
+      scene.log.lines.contains { $0.hasPrefix("table cannot be had") && $0.contains("do not stop shmd") },
       "\(scene.log.lines)")
     if isReloaded { try await scene.keeper.apply(scene.configuration) }
     await scene.keeper.lookAfterTables {}

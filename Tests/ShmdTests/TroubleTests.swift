@@ -1,5 +1,7 @@
 import Glibc
+import SharedMemory
 import SharedTable
+import TestSupport
 import Testing
 
 @testable import ShmdCore
@@ -32,5 +34,15 @@ import Testing
   func aTableOfAnotherLayoutIsDumpedFirst(_ code: TableError.Code) {
     #expect(advice(code, isDurable: false).contains("dump it with the release that made it"))
     #expect(advice(code, isDurable: true).contains("it comes back from its store"))
+  }
+
+  /// Who followed the advice to drop it would take the table from under the process that makes it.
+  @Test func aTableThatIsBeingMadeIsNotToBeDropped() throws {
+    let name = uniqueTableName()
+    let control = try SharedObject.create(name: "shmtable.\(name).ctl", mode: 0o600)
+    defer { removeObjects(ofTable: name) }
+    let message = Trouble(TableError(.exists, table: name, ""), isDurable: false).message
+    #expect(message.contains("another process makes it just now") && !message.contains("shmctl drop"), "\(message)")
+    withExtendedLifetime(control) {}
   }
 }

@@ -104,8 +104,23 @@ public final class Stores: Sendable {
       throw failure.error
     }
     // Its name was taken away: what was in it goes into the store before it comes back.
+    if let saved = try save(configuration.name, { _ = goesOn() }) {
+      do throws(TableError) {
+        return try restore(configuration, after: saved, goesOn)
+      } catch {
+        // All of it is stored, and in memory it may take the room that the new one needs: there it is let go.
+        guard error.code == .full else { throw error }
+      }
+    }
+    return try restore(configuration, after: nil, goesOn)
+  }
+
+  /// - Parameter saved: the keeper that has stored all of the table before, and still holds it.
+  private func restore(
+    _ configuration: TableConfiguration, after saved: StoreKeeper?, _ goesOn: () -> Bool
+  ) throws(TableError) -> Table? {
+    try Plan.requireRoom(for: configuration)
     let (directory, wasRewritten) = state.withLock { ($0.directory, $0.rewritten.contains(configuration.name)) }
-    let saved = try save(configuration.name) { _ = goesOn() }
     do throws(StoreError) {
       let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
       state.withLock { _ = $0.rewritten.remove(configuration.name) }
@@ -116,10 +131,14 @@ public final class Stores: Sendable {
       // What stands against the table without a row read is looked at again at once.
       if let error = error.tableError, !Self.codesOfRows.contains(error.code) { throw error }
       var failure = error.tableError ?? TableError(.system, table: configuration.name, "its store: \(error)")
-      if let saved, error.code == .damaged || error.code == .inputOutput {
-        failure = storeAnew(saved, after: error)
-        // The next round finds another file. Where no table can be made of that one either, the disk needs time, or a person.
-        if !wasRewritten { throw failure }
+      if let saved {
+        // Tried again at once, with more room.
+        if failure.code == .full { throw failure }
+        if error.code == .damaged || error.code == .inputOutput {
+          failure = storeAnew(saved, after: error)
+          // The next round finds another file. Where no table can be made of that one either, the disk needs time, or a person.
+          if !wasRewritten { throw failure }
+        }
       }
       let until = ContinuousClock.now + Self.pauseAfterFailure
       state.withLock { $0.unreadable[configuration.name] = (failure, until) }

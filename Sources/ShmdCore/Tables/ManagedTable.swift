@@ -16,8 +16,6 @@ struct ManagedTable {
   var hugePagesRest: (claimedBytes: Int, end: UInt64)?
   /// What went wrong in the last round: said once, and once more when it is over.
   var trouble: Trouble?
-  /// It was said that the table's name is gone.
-  var isLossTold = false
   /// What the file asks of it and no living table can become.
   var refusedChanges: [Problem]
 

@@ -16,9 +16,10 @@ extension TableKeeper {
   /// Looks after every table once.
   /// - Parameter beat: called after each table: a sign that the loop really goes on.
   public func lookAfterTables(beat: @Sendable () -> Void) {
+    letGoOfLostNames()
     takeFreedNames(beat)
     for index in tables.indices {
-      lookAfter(&tables[index], beat)
+      lookAfter(&tables[index])
       beat()
     }
     followTables(beat)
@@ -29,9 +30,8 @@ extension TableKeeper {
   /// Nothing but a sign of life of the thread.
   func beat(_ beat: @Sendable () -> Void) { beat() }
 
-  private func lookAfter(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) {
+  private func lookAfter(_ managed: inout ManagedTable) {
     do throws(TableError) {
-      if !managed.table.administration.isNamed { try bringBack(&managed, beat) }
       try noticeDead(managed)
       try reclaimAndNoticeRecoveries(&managed)
       try expire(&managed)
@@ -41,13 +41,32 @@ extension TableKeeper {
         managed.trouble = nil
       }
     } catch {
-      // A busy table is no trouble: the next round comes. Nor is one that the next daemon makes.
-      if error.code == .timedOut || stopping.isOpen { return }
+      // A busy table is no trouble: the next round comes.
+      if error.code == .timedOut { return }
       let (known, trouble) = (managed.trouble, managed.configuration.trouble(error))
       managed.trouble = trouble
       if known?.code == trouble.code { return }
       log.error("table in trouble", metadata: ["table": "\(managed.name)", "problem": "\(trouble.message)"])
     }
+  }
+
+  /// Takes out of care the tables of which someone outside removed or replaced a name. They are blocked until they are made anew, mostly in
+  /// the same round. Their memory is given back only when no process has it mapped: were the daemon to keep it, there might be no room for the new
+  /// ones. Of a durable table its keeper has it until all is stored.
+  private func letGoOfLostNames() {
+    var named: [ManagedTable] = []
+    for managed in tables {
+      if managed.table.administration.isNamed {
+        named.append(managed)
+        continue
+      }
+      log.warning(
+        "table's name is gone: removed outside, who has it open keeps what was in it",
+        metadata: ["table": "\(managed.name)"])
+      blocked.append(
+        BlockedTable(configuration: managed.configuration, trouble: Trouble(.unlinked, "its name is gone")))
+    }
+    tables = named
   }
 
   /// Makes, or attaches to, the tables that could not be had so far.
@@ -73,34 +92,6 @@ extension TableKeeper {
   }
 
   // MARK: - Steps
-
-  /// Someone outside removed or replaced one of the table's names.
-  private func bringBack(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
-    let configuration = managed.configuration
-    // Said in the first round, and not at each until it can be made again.
-    if !managed.isLossTold {
-      managed.isLossTold = true
-      log.warning(
-        "table's name is gone: removed outside, who has it open keeps what was in it",
-        metadata: ["table": "\(managed.name)"])
-    }
-    if let other = try attachOther(configuration) {
-      managed = other
-      return
-    }
-    do throws(TableError) {
-      managed = ManagedTable(configuration, try create(configuration, beat))
-    } catch {
-      guard error.code == .exists else { throw error }
-      // Only half of it was removed, or someone was quicker than we.
-      if let other = try attachOther(configuration) {
-        managed = other
-        return
-      }
-      try Table.drop(configuration.name)
-      managed = ManagedTable(configuration, try create(configuration, beat))
-    }
-  }
 
   /// The table that someone else has made under the name, with the rights and limits of the file; said where it is not as the file says.
   private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> ManagedTable? {

@@ -61,6 +61,8 @@ public actor TableKeeper {
     stores.use(configuration.storeDirectory)
     stores.forgetUnsaved(except: configuration)
     for warning in plan.warnings { log.warning("\(warning)") }
+    // Their memory may be the room that those need which are made anew.
+    tables.removeAll { !$0.table.administration.isNamed }
     var (next, waiting) = carryOut(plan, beat)
     for index in next.indices {
       do throws(TableError) {
@@ -141,12 +143,12 @@ public actor TableKeeper {
     let name = configuration.name
     if stopping.isOpen { throw TableError(.system, table: name, "not made, since shmd stops; the next one makes it") }
     try Plan.requireDescriptors(name)
-    try Plan.requireRoom(for: configuration)
     func goesOn() -> Bool {
       beat()
       return !stopping.isOpen
     }
     if let table = try stores.restore(configuration, goesOn: goesOn) { return table }
+    try Plan.requireRoom(for: configuration)
     let table = try Table.create(name, configuration.options, goesOn: goesOn)
     log.info("table created", metadata: describe(table))
     return table

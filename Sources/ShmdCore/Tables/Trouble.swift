@@ -27,6 +27,8 @@ struct Trouble: Equatable {
   private static func message(_ error: TableError, _ isDurable: Bool, _ trust: String) -> String {
     let drop = "'shmctl drop\(trust) \(error.table)'"
     return switch error.code {
+    case .exists where UnfinishedTable.lies(under: error.table):
+      "another process makes it just now; once it is made, the daemon looks after it"
     case .exists:
       "a control object without its data object lies under the name, so it was half removed; remove it with \(drop)"
     case .notPermitted:
