@@ -1,5 +1,7 @@
 import Glibc
 import SharedTable
+import Synchronization
+import TableStore
 import TestSupport
 import Testing
 
@@ -96,6 +98,68 @@ import Testing
     await scene.keeper.stores.stop()
   }
 
+  /// For want of a thread nothing of what was written last is stored, and an older store lies there.
+  @Test(arguments: [false, true])
+  func aTableThatHasNoKeeperIsNotThrownAway(isReloaded: Bool) async throws {
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    await scene.keeper.stores.stop()
+    scene.threads.areThere = false
+    let next = TableKeeper(log: scene.log.logger, stores: scene.makeStores())
+    try await next.apply(scene.configuration)
+    try await Table.open(scene.name).set("k", "by the second daemon")
+    removeObjects(ofTable: scene.name)
+    for _ in 0..<2 {
+      if isReloaded { try await next.apply(scene.configuration) } else { await next.lookAfterTables {} }
+    }
+    #expect(!scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
+    let troubles = await next.report.troubles
+    #expect(troubles.contains { $0.contains("do not stop shmd") }, "\(troubles)")
+    var elsewhere = scene.configuration
+    elsewhere.storeDirectory = scene.files.directory + "/elsewhere"
+    #expect(await next.stores.obstacle(to: elsewhere) != nil)
+
+    scene.threads.areThere = true
+    await next.lookAfterTables {}
+    #expect(scene.log.lines.contains { $0.hasPrefix("table restored") }, "\(scene.log.lines)")
+    #expect(try Table.open(scene.name).get("k", as: String.self) == "by the second daemon")
+    #expect(await next.report.troubles == [])
+    await next.stores.stop()
+  }
+
+  /// Its keeper was stopped for the last sync, which failed. No thread could be had for another one.
+  @Test func aTableWhoseKeeperHasEndedIsStoredWhenThereAreThreads() async throws {
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    let table = try Table.open(scene.name)
+    scene.files.hide()
+    scene.threads.areThere = false
+    removeObjects(ofTable: scene.name)
+    await scene.keeper.lookAfterTables {}
+    #expect(table.durableVersion < table.version)
+
+    takeName(scene.name)
+    scene.files.mend()
+    scene.threads.areThere = true
+    await scene.keeper.lookAfterTables {}
+    let isStored = await comesTrue { table.durableVersion >= table.version }
+    #expect(isStored, "\(scene.log.lines)")
+    await scene.keeper.stores.stop()
+    rmdir("/dev/shm/shmtable.\(scene.name).ctl")
+  }
+
+  /// Its file is damaged, and no thread could be had for the keeper that writes another one: shmd may not end as if all were stored.
+  @Test func aStopSaysThatATableWasInMemoryAlone() async throws {
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    #expect(try scene.files.change("another value", to: "a n other value") > 0)
+    scene.threads.areThere = false
+    removeObjects(ofTable: scene.name)
+    await scene.keeper.lookAfterTables {}
+    await scene.keeper.stores.stop()
+    #expect(await scene.keeper.stores.unfinished.count == 1)
+  }
+
   @Test func whatIsLostWithATableThatIsLetGoIsSaid() async throws {
     var scene = try await Scene()
     defer { scene.files.remove() }
@@ -114,14 +178,24 @@ import Testing
     let name: String
     let files: StoreFiles
     let log = RecordedLog()
+    let threads = Threads()
     let keeper: TableKeeper
     var configuration: Configuration
+
+    /// Whether there are any for keepers.
+    final class Threads: Sendable {
+      private let state = Mutex(true)
+      var areThere: Bool {
+        get { state.withLock(\.self) }
+        set { state.withLock { $0 = newValue } }
+      }
+    }
 
     init() async throws {
       fixture = try DaemonFixture()
       name = fixture.tableName()
       files = StoreFiles(directory: fixture.directory + "/stores", table: name)
-      keeper = TableKeeper(log: log.logger)
+      keeper = TableKeeper(log: log.logger, stores: Self.makeStores(log, threads))
       configuration = files.configuration
       let table = try Table.create(name, configuration.tables[0].options)
       try await table.set("k", "stored")
@@ -130,6 +204,17 @@ import Testing
       let isStored = await comesTrue { table.durableVersion >= table.version }
       try #require(isStored)
       try await table.set("k", "only in memory")
+    }
+
+    /// Those of another daemon.
+    func makeStores() -> Stores { Self.makeStores(log, threads) }
+
+    private static func makeStores(_ log: RecordedLog, _ threads: Threads) -> Stores {
+      Stores(log: log.logger) { table, mode, directory, report throws(StoreError) in
+        // A directory that cannot be had, for want of a thread that cannot.
+        guard threads.areThere else { throw StoreDirectory("/nonexistent/stores").obstacle! }
+        return try StoreKeeper(table, mode, in: directory, report: report)
+      }
     }
   }
 

@@ -13,8 +13,9 @@ public final class Stores: Sendable {
 
   private struct State {
     var directory = StoreDirectory(Configuration.defaultStoreDirectory)
+    /// None that has been stopped.
     var keepers: [String: StoreKeeper] = [:]
-    /// Tables that lost their names, and whose keepers may have the only whole copies: they go on.
+    /// Tables that lost their names, and of which the only whole copies may be in memory: they are stored on, or wait for a keeper.
     var unsaved: Set<String> = []
     /// Those of them of whose stores no table could be made, so that they were written anew.
     var rewritten: Set<String> = []
@@ -31,6 +32,9 @@ public final class Stores: Sendable {
     let mode: StoreMode
     let error: StoreError
     let since: UInt64
+
+    /// Why what was written last would be lost with the table; nil: all of it is stored.
+    var obstacleToRestoring: StoreError? { table.version > table.durableVersion ? error : nil }
   }
 
   private static let pauseAfterFailure = Duration.seconds(60)
@@ -78,10 +82,11 @@ public final class Stores: Sendable {
   /// A table that is stored in one directory and to be stored in another would be written there anew, or onto a copy of its files that is older than
   /// what is said to be durable. If the host went down before that is done, what was durable would be lost.
   func obstacle(to configuration: Configuration) -> String? {
-    let (old, keepers) = state.withLock { ($0.directory, $0.keepers) }
+    let (old, keepers, unkept) = state.withLock { ($0.directory, $0.keepers, $0.unkept) }
     let new = StoreDirectory(configuration.storeDirectory)
     guard new != old else { return nil }
-    let stored = configuration.tables.filter { $0.durability.mode != nil && keepers[$0.name] != nil }.map(\.name)
+    let durable = configuration.tables.filter { $0.durability.mode != nil }.map(\.name)
+    let stored = durable.filter { keepers[$0] != nil || unkept[$0] != nil }
     guard let first = stored.first else { return nil }
     let tables = stored.count > 1 ? "'\(first)' and \(stored.count - 1) more are" : "'\(first)' is"
     return "\(tables) stored in \(old.path), and 'store-directory' says \(new.path); leave it as it was, or stop shmd, "
@@ -153,55 +158,78 @@ public final class Stores: Sendable {
   private func storeAnew(_ keeper: StoreKeeper, after error: StoreError) -> TableError {
     let table = keeper.table
     table.noteStoreBroken()
-    // Where no thread can be started, the next round comes here again.
-    let next = (try? makeKeeper(table, keeper.mode, in: keeper.directory)) ?? keeper
-    state.withLock { state in
-      state.keepers[table.name] = next
-      state.unsaved.insert(table.name)
-      state.rewritten.insert(table.name)
-    }
+    state.withLock { _ = $0.rewritten.insert(table.name) }
+    beginAgain(keeper)
     return TableError(
       .system, table: table.name,
       "lost its name, and no table can be made of its store; shmd writes another one from memory, from which it comes back; until then do "
         + "not stop shmd; the store: \(error.besideTable)")
   }
 
-  /// Stores what is left of a table that has lost its name, if it has a keeper, and ends that.
+  /// Stores what is left of a table that has lost its name, if it has a keeper or waits for one, and ends that.
   /// - Returns: the keeper that has ended, if its last sync has put all of the table into the store.
-  /// - Throws: why it cannot be stored. What is in memory is all there is then: the keeper stays, and tries again by itself.
+  /// - Throws: why it cannot be stored. What is in memory is all there is then: the table stays there, and is stored on, or waits for a keeper.
   private func save(_ name: String, _ beat: () -> Void) throws(TableError) -> StoreKeeper? {
-    let (keeper, isUnsaved) = state.withLock { ($0.keepers[name], $0.unsaved.contains(name)) }
-    guard let keeper else { return nil }
-    if isUnsaved, !keeper.hasEnded, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
+    guard let keeper = try keeperToSave(name) else { return nil }
+    let isUnsaved = state.withLock { $0.unsaved.contains(name) }
+    if isUnsaved, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
     keeper.stopAndWait(beat)
-    let obstacle = keeper.status.obstacleToRestoring
-    // A keeper that was stopped stores no more. Where no thread can be started for another, it still holds the table, and the next
-    // round tries again.
-    let next = obstacle == nil ? nil : (try? makeKeeper(keeper.table, keeper.mode, in: keeper.directory)) ?? keeper
-    state.withLock { state in
-      state.keepers[name] = next
-      if next != nil { state.unsaved.insert(name) } else { state.unsaved.remove(name) }
+    if let obstacle = keeper.status.obstacleToRestoring {
+      beginAgain(keeper)
+      throw Self.unsaved(name, obstacle)
     }
-    if let obstacle { throw Self.unsaved(name, obstacle) }
-    return keeper.status.error == nil ? keeper : nil
-  }
-
-  /// Has the keeper of a table go on that lost its name and cannot be made again yet. However well the last sync went, what is in
-  /// memory may be the only whole copy: no sync reads rows that it does not change, and one may be damaged.
-  private func keepUnsaved(_ name: String) {
-    guard state.withLock({ $0.unsaved.insert(name).inserted }) else { return }
-    log.warning("table that lost its name kept in memory until it can be made again", metadata: ["table": "\(name)"])
-  }
-
-  private func letGo(_ name: String, _ keeper: StoreKeeper, _ beat: () -> Void) {
     state.withLock { state in
       state.keepers[name] = nil
       state.unsaved.remove(name)
-      state.rewritten.remove(name)
     }
-    keeper.stopAndWait(beat)
-    keeper.table.noteNotStored()
-    if !keeper.table.administration.isNamed, let error = keeper.status.obstacleToRestoring {
+    return keeper.status.error == nil ? keeper : nil
+  }
+
+  /// The keeper of a table that has lost its name, or one for it if it has none and something is not stored.
+  private func keeperToSave(_ name: String) throws(TableError) -> StoreKeeper? {
+    let (keeper, unkept, isUnsaved) = state.withLock { ($0.keepers[name], $0.unkept[name], $0.unsaved.contains(name)) }
+    guard keeper == nil, let unkept else { return keeper }
+    guard isUnsaved || unkept.obstacleToRestoring != nil else {
+      letGo(name)
+      return nil
+    }
+    state.withLock { _ = $0.unsaved.insert(name) }
+    keep(unkept.table, unkept.mode)
+    let (made, error) = state.withLock { ($0.keepers[name], $0.unkept[name]?.error) }
+    if let error { throw Self.unsaved(name, error) }
+    return made
+  }
+
+  /// A keeper that was stopped stores no more: another one begins in its place. Where none can be had, the table waits for it.
+  private func beginAgain(_ keeper: StoreKeeper) {
+    let name = keeper.table.name
+    state.withLock { state in
+      state.keepers[name] = nil
+      state.unsaved.insert(name)
+    }
+    keep(keeper.table, keeper.mode)
+  }
+
+  /// Has a table that lost its name, and cannot be made again yet, be stored on. However well the last sync went, what is in
+  /// memory may be the only whole copy: no sync reads rows that it does not change, and one may be damaged.
+  private func keepUnsaved(_ name: String) {
+    let (isNews, unkept) = state.withLock { ($0.unsaved.insert(name).inserted, $0.unkept[name]) }
+    if isNews {
+      log.warning("table that lost its name kept in memory until it can be made again", metadata: ["table": "\(name)"])
+    }
+    if let unkept { keep(unkept.table, unkept.mode) }
+  }
+
+  private func letGo(_ name: String, _ beat: () -> Void = {}) {
+    let (keeper, unkept) = state.withLock { state in
+      state.unsaved.remove(name)
+      state.rewritten.remove(name)
+      return (state.keepers.removeValue(forKey: name), state.unkept.removeValue(forKey: name))
+    }
+    keeper?.stopAndWait(beat)
+    guard let table = keeper?.table ?? unkept?.table else { return }
+    table.noteNotStored()
+    if !table.administration.isNamed, let error = keeper?.status.obstacleToRestoring ?? unkept?.obstacleToRestoring {
       log.error(
         "table that lost its name let go, what was not stored is lost",
         metadata: ["table": "\(name)", "problem": "\(error)"])
@@ -217,52 +245,46 @@ public final class Stores: Sendable {
 
   /// Keeps the stores of these tables and of no others.
   /// - Parameters:
-  ///   - waiting: tables that cannot be had just now. One of them may be in memory alone, as its keeper has it: that keeper goes on.
+  ///   - waiting: tables that cannot be had just now. One of them may be in memory alone: it is stored on.
   ///   - beat: called at times while a store is let go, which may take as long as the disk does.
   func follow(
     _ tables: [(configuration: TableConfiguration, table: Table)], waiting: [TableConfiguration] = [],
     _ beat: () -> Void = {}
   ) {
     let durable = tables.filter { $0.configuration.durability.mode != nil }
-    let (directory, keepers, unsaved) = state.withLock { ($0.directory, $0.keepers, $0.unsaved) }
-    for (name, keeper) in keepers {
-      let isWanted = durable.contains { $0.table === keeper.table }
+    let (held, unsaved) = state.withLock { state in
+      (state.keepers.mapValues(\.table).merging(state.unkept.mapValues(\.table)) { kept, _ in kept }, state.unsaved)
+    }
+    for (name, table) in held where !durable.contains(where: { $0.table === table }) {
       // It cannot come back where another table has its name.
-      let mayComeBack = !tables.contains { $0.table.name == name && $0.table !== keeper.table }
-      if isWanted || unsaved.contains(name) && mayComeBack { continue }
-      if mayComeBack, waiting.contains(where: { $0.name == name && $0.durability.mode != nil }) {
-        keepUnsaved(name)
-      } else {
-        letGo(name, keeper, beat)
-      }
+      let mayComeBack = !tables.contains { $0.table.name == name && $0.table !== table }
+      let isWaiting = waiting.contains { $0.name == name && $0.durability.mode != nil }
+      if mayComeBack, isWaiting || unsaved.contains(name) { keepUnsaved(name) } else { letGo(name, beat) }
     }
     // Also of a table that an earlier daemon stored.
     for (configuration, table) in tables where configuration.durability.mode == nil {
       table.noteNotStored()
       beat()
     }
-    let dropped = state.withLock { state in
-      let dropped = state.unkept.filter { name, _ in !durable.contains { $0.table.name == name } }
-      for name in dropped.keys { state.unkept[name] = nil }
-      return dropped
-    }
-    for unkept in dropped.values { unkept.table.noteNotStored() }
-    for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
+    for (configuration, table) in durable { keep(table, configuration.durability.mode!) }
     comparisons.sayNumbers()
   }
 
   /// Keeps the store of a table that has just come into care, while others are still being made: reading their stores may take minutes.
   func begin(_ configuration: TableConfiguration, _ table: Table) {
     guard let mode = configuration.durability.mode else { return }
-    keep(table, mode, state.withLock { $0.directory })
+    keep(table, mode)
   }
 
-  private func keep(_ table: Table, _ mode: StoreMode, _ directory: StoreDirectory) {
+  private func keep(_ table: Table, _ mode: StoreMode) {
     let name = table.name
-    if let keeper = state.withLock({ $0.keepers[name] }) {
+    let (known, directory) = state.withLock { ($0.keepers[name], $0.directory) }
+    if let keeper = known {
       if keeper.mode != mode { keeper.mode = mode }
       return
     }
+    // Of a table before that another one has taken the name of.
+    if let unkept = state.withLock({ $0.unkept[name] }), unkept.table !== table { letGo(name) }
     do throws(StoreError) {
       let keeper = try makeKeeper(table, mode, in: directory)
       state.withLock { ($0.keepers[name], $0.unkept[name]) = (keeper, nil) }
