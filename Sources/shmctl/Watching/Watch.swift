@@ -59,7 +59,7 @@ struct Watch: TableCommand {
       }
     if let key, let until, try table.entry(forKey: key.bytes)?.text == until.bytes { return }
     var told: UInt64 = 0
-    // Up to which every change is told, or told as missed.
+    // Up to which every change is told, or told as missed: of the version of the last change that was told, more may be to come.
     var version = start
     while true {
       guard let change = try changes.next(timeout: try limit.left()) else { continue }
@@ -74,7 +74,7 @@ struct Watch: TableCommand {
         // The change to the value may be among those that were lost, and no later one may come.
         if case .missed = change, try isReached(until, after: version, in: table) { return }
       }
-      version = change.version ?? version
+      if let changed = change.version { version = changed - 1 }
     }
   }
 
