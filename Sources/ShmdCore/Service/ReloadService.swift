@@ -21,7 +21,10 @@ struct ReloadService: Service {
     // The READY of a reload would tell the manager that the start is over.
     await cancelWhenGracefulShutdown { await startup.told.wait() }
     var reloads = InstanceLock.Reloads()
-    for await _ in hangUps.cancelOnGracefulShutdown() {
+    // A reload reads the newest file: it answers all that were asked for before it begins.
+    try await hangUps.cancelOnGracefulShutdown().forEachMerged {
+      // What is asked for while the daemon stops is left to the next one.
+      if Task.isShuttingDownGracefully { return }
       // Before the daemon reads the file. A `shmd --reload` that finds this count waits for the next reload: this one may read the file
       // as it was before its user changed it.
       reloads.begun += 1
