@@ -34,12 +34,10 @@ struct Trouble: Equatable {
     case .notPermitted:
       "exists, and this daemon may not take part: \(error.message); remove it with \(drop) as its owner, or choose "
         + "another name"
-    case .damaged where isDurable:
-      "exists, and cannot be used: \(error.message); remove it with \(drop): it comes back from its store, from which 'shmctl repair' "
-        + "would remove what it gives up"
     case .damaged:
-      // What the error advises depends on whether a repair could mend the damage.
-      "exists, and cannot be used: \(error.message)" + (trust.isEmpty ? "" : "; give shmctl\(trust)")
+      // It could not be opened: a repair could not open it either.
+      "exists, and cannot be used: \(error.message); remove it with \(drop)"
+        + (isDurable ? ": it comes back from its store" : "")
     case .notATable, .incompatible:
       "exists, and cannot be used: \(error.message); dump it with the release that made it if it is to be kept, and remove it with \(drop)"
         + (isDurable ? ": it comes back from its store" : "")
