@@ -173,6 +173,25 @@ import Testing
     }
   }
 
+  /// No reader gets past such a record, so a check must find it.
+  @Test(arguments: Table.Variant.allCases, [0, 9, 1 << 63])
+  func aKeyOfALengthThatCannotBeIsDamageAndIsBegunAnew(_ variant: Table.Variant, length: UInt64) throws {
+    try withReaders(variant) { table, segment in
+      var cursor = segment.changeCursor()
+      let data = table.segment.data
+      let record = DataLayout.log + Int(data.loadRelaxed(DataLayout.logEndPosition))
+      try table.set("a", 1)
+      data.storeRelaxed(record + shm_log_record_key_length_offset, length)
+      #expect(throws: EngineError.self) { try segment.readChanges(&cursor) }
+      #expect(try table.check().contains { $0.contains("change log") })
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+      let (changes, missed) = try Self.readOn(segment, &cursor)
+      #expect(changes == [] && missed > 0)
+      #expect(try table.get("a") == 1)
+    }
+  }
+
   /// The log itself was whole: a reader that has read all of it is told all the same that it missed something.
   @Test(arguments: Table.Variant.allCases)
   func afterARepairThatGaveKeysUpAnythingMayBeLost(_ variant: Table.Variant) throws {

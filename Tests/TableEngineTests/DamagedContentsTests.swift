@@ -331,7 +331,7 @@ import Testing
   ///   - record: how many bytes it claims.
   @Test(
     arguments: [
-      (.max << 16, 0xffff_fff0), (0, 0xffff_fff0), (1 << 60, 48), (192 << 10, 65 << 10),
+      (.max << 16, 0xffff_fff0), (0, 0xffff_fff0), (0, 16), (1 << 60, 48), (192 << 10, 65 << 10),
     ] as [(UInt64, UInt64)])
   func aChangeLogThatCannotBeIsDamageAndIsBegunAnew(_ position: UInt64, _ record: UInt64) throws {
     try withTable { table, name throws in

@@ -54,6 +54,15 @@ struct ChangeLog {
   static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: operationBits(header)) }
   private static func operationBits(_ header: UInt64) -> UInt64 { header >> operationShift & operationMask }
 
+  /// The length that a record says its key has: one of `byteCount` bytes that is no padding. 0 if it is too short to say one.
+  ///
+  /// Of a record of which it is not possible, a reader says that it is damage and stays before it. So a check must find such a record.
+  func keyLength(ofRecordAt place: Int, byteCount: Int) -> (length: UInt64, isPossible: Bool) {
+    let room = byteCount - Self.headerBytes
+    let length = room < 0 ? 0 : data.loadRelaxed(place + Self.keyLength)
+    return (length, length > 0 && length <= UInt64(min(Entry.maximumKeyLength, room)))
+  }
+
   /// The ring's size is a power of two (``Geometry/logBytes``).
   @inline(__always)
   func place(_ position: UInt64) -> Int { DataLayout.log &+ within(position) }

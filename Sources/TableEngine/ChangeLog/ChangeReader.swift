@@ -39,7 +39,8 @@ struct ChangeReader {
     case overrun
   }
 
-  private func place(_ position: UInt64) -> Int { ChangeLog(data: data, byteCount: byteCount).place(position) }
+  private var log: ChangeLog { ChangeLog(data: data, byteCount: byteCount) }
+  private func place(_ position: UInt64) -> Int { log.place(position) }
 
   func cursorAtEnd() -> ChangeCursor {
     let sequence = data.loadAcquire(DataLayout.wseq)
@@ -129,12 +130,12 @@ struct ChangeReader {
       if operation == .padding {
         return hasPassed(cursor.position) ? .overrun : .padding(size: size)
       }
-      let length = size < ChangeLog.headerBytes ? 0 : data.loadRelaxed(position + ChangeLog.keyLength)
-      if length == 0 || length > UInt64(min(Entry.maximumKeyLength, size - ChangeLog.headerBytes)) {
-        flaw = "a key of \(length) bytes"
-      } else {
+      let (length, isPossible) = log.keyLength(ofRecordAt: position, byteCount: size)
+      if isPossible {
         keyLength = Int(length)
         unsafe shm_copy_racy(key.baseAddress!, data.pointer(position + ChangeLog.headerBytes), keyLength)
+      } else {
+        flaw = "a key of \(length) bytes"
       }
     } else {
       flaw = "an unknown operation"

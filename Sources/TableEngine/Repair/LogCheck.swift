@@ -1,10 +1,8 @@
-/// Checks the change log, for ``TableCheck`` and ``Repairer``.
+/// Checks the change log, for ``TableCheck``.
 extension ChangeLog {
   /// No log comes as far as this position: one behind it is damage. Below it, no sum of a position and a record's size
   /// overflows.
   static let positionLimit: UInt64 = 1 << 60
-
-  func isSound(committed: UInt64) -> Bool { flaw(committed: committed) == nil }
 
   /// What is wrong with it; nil if nothing is.
   func flaw(committed: UInt64) -> String? {
@@ -30,9 +28,13 @@ extension ChangeLog {
       guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {
         return "holds a record of another ordinal at \(position)"
       }
+      if operation != .padding {
+        let (length, isPossible) = keyLength(ofRecordAt: place, byteCount: Int(Self.byteCount(header)))
+        guard isPossible else { return "holds a record at \(position) whose key would have \(length) bytes" }
+        records += 1
+      }
       guard version >= last, version <= committed else { return "goes from version \(last) to \(version)" }
       last = version
-      if operation != .padding { records += 1 }
       position += Self.byteCount(header)
     }
     let counted = endOrdinal &- tailOrdinal

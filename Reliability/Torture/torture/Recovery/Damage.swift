@@ -55,7 +55,7 @@ struct Damage {
     switch generator.below(8) {
     case 0: store("the key count", data, DataLayout.keyCounts + Int(table.version % 64) * 8, wild())
     case 1: store("the log", data, DataLayout.logEndPosition + generator.below(4) * 8, wild())
-    case 2: store("a log record", data, DataLayout.log + generator.below(64) * 16 + 8, wild())
+    case 2: store("a log record", data, DataLayout.log + generator.below(64) * 16 + 8 + generator.below(2) * 8, wild())
     case 3: store("wseq", data, DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) | 1)
     case 4: strikeRoot()
     case 5: strikeEntry()
