@@ -215,6 +215,23 @@ import Testing
     }
   }
 
+  /// Else a key would seem to be absent, and a scan to be at its end.
+  @Test(arguments: Table.Variant.allCases, [0, 64])
+  func aDirectoryWordThatLeadsIntoTheHeaderIsDamage(_ variant: Table.Variant, offset: UInt64) throws {
+    try withTable(variant) { table, name throws in
+      let index = 512
+      let key = KeyForge(seed: table.segment.hashSeed).key(hash: UInt64(index) << 54)
+      // So many that the scan comes to this word: it begins a sub-table.
+      for other in 0..<3_000 { try table.set("key \(other)", other) }
+      try table.set(key, 1)
+      let observer = try Table.open(name, access: .observer)
+      #expect(try observer.get(key, as: Int.self) == 1)
+      try Words("shmtable.\(name).data")[DataLayout.rootWord(index)] = offset
+      #expect(code { _ = try observer.get(key, as: Int.self) } == .damaged)
+      #expect(code { try observer.read { view in try view.forEach { _, _ in } } } == .damaged)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func wordsThatAllNameOneLongValueAreDamage(_ variant: Table.Variant) throws {
     try withTable(variant, capacityBytes: 16 << 20) { table, name throws in
       try table.set("key", [UInt8](repeating: 1, count: 4 << 20))

@@ -105,9 +105,13 @@ struct ObserverLookup {
 
   // MARK: - Checked access
 
+  /// Nothing that a walk comes to lies in the header: 0 in a directory word is damage, and not the end of something. The log may be come to, in a
+  /// repair (``Repairer``).
+  ///
   /// PAIR published-size. Other end: Allocator.publishUnits.
   mutating func require(_ offset: Int, _ count: Int, alignment: Int, _ what: String) throws(Inconsistent) {
-    guard offset >= 0, offset % alignment == 0 else { throw Inconsistent(what: "\(what) at \(offset) is misaligned") }
+    guard offset >= DataLayout.log else { throw Inconsistent(what: "\(what) at \(offset) lies in the header") }
+    guard offset % alignment == 0 else { throw Inconsistent(what: "\(what) at \(offset) is misaligned") }
     if offset + count <= limit { return }
     let published = Int(truncatingIfNeeded: data.loadAcquire(DataLayout.publishedBytes) & ((1 << 48) - 1))
     guard let size = try? segment.dataObject.status().size else {
@@ -159,7 +163,7 @@ struct ObserverLookup {
     var subTable = directory.offset
     var circle = CircleDetector()
     metBytes = 0
-    while subTable != 0 {
+    repeat {
       try enter(subTable, deep: directory.isDeep)
       for step in 0..<steps {
         let bucket = SubTable.bucket(subTable, hash: hash, step: step)
@@ -171,9 +175,8 @@ struct ObserverLookup {
         }
         if unsafe shm_match_tag(data.pointer(bucket), 0) != 0 { return nil }
       }
-      guard directory.isDeep else { return nil }
-      subTable = try next(subTable, &circle)
-    }
+      subTable = directory.isDeep ? try next(subTable, &circle) : 0
+    } while subTable != 0
     return nil
   }
 
@@ -244,7 +247,7 @@ struct ObserverLookup {
     var subTable = directory.offset
     // What the caller keeps of each step would fill its memory long before the bytes that were met are as many as the table has.
     var circle = CircleDetector()
-    while subTable != 0 {
+    repeat {
       try enter(subTable, deep: directory.isDeep)
       scannedSubTableBytes += SubTable.byteCount
       // It reads as zeros: no entries, and no link. To read it would claim its pages, so that a process that may write the object could have an
@@ -259,7 +262,7 @@ struct ObserverLookup {
         body(entry, meta)
       }
       subTable = directory.isDeep ? try next(subTable, &circle) : 0
-    }
+    } while subTable != 0
     scannedBytes += metBytes
     if exceedsMemory(scannedSubTableBytes) || exceedsMemory(scannedBytes / (SubTable.maximumDepth + 1)) {
       throw Inconsistent(what: "its directory leads in circles")

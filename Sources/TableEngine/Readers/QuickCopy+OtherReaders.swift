@@ -99,7 +99,10 @@ extension Segment {
     let bucket = SubTable.bucket(subTable, hash: hash, step: 0)
     let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
     if place < 0 {
-      guard unsafe shm_first_tag(data.pointer(bucket), 0) >= 0 else { return QuickCopy.undecided }
+      // A word that leads into the header is damage. It is asked for only here: what is found proves itself by its key.
+      guard subTable >= DataLayout.log, unsafe shm_first_tag(data.pointer(bucket), 0) >= 0 else {
+        return QuickCopy.undecided
+      }
       return isUnreclaimed(snapshot) ? QuickCopy.absent : QuickCopy.undecided
     }
     let entry = Self.aligned(BucketWord.offset(data.loadAcquire(bucket &+ place)))
