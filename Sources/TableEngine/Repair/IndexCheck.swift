@@ -6,8 +6,9 @@ struct IndexCheck {
   private let state: WriterState
   private let owners: BlockOwners
   private let problems: Problems
-  /// Superseded entries and tombstones: those that a reclaim must find in *superseded* or *retained* (I7).
-  private(set) var garbage: Set<Int> = []
+  /// Superseded entries and tombstones: those that a reclaim must find in *superseded* or *retained* (I7). Of each the next newer entry of its
+  /// chain; 0 if it is the newest.
+  private(set) var garbage: [Int: Int] = [:]
   private(set) var keyCount = 0
 
   init(_ segment: Segment, _ state: WriterState, _ owners: BlockOwners, _ problems: Problems) {
@@ -140,7 +141,7 @@ struct IndexCheck {
 
   /// Versions of one key, newest first; what is behind the first is garbage, and so is every tombstone.
   private mutating func walkChain(from head: Int, _ headMeta: EntryMeta) {
-    if headMeta.isTombstone { garbage.insert(head) }
+    if headMeta.isTombstone { garbage[head] = 0 }
     if state.variant == .rwlock {
       expect(!headMeta.isTombstone, "the entry at \(head) is a tombstone, in the rwlock variant")
       return expect(data.loadRelaxed(head + Entry.prev) == 0, "the entry at \(head) keeps an older version")
@@ -149,7 +150,7 @@ struct IndexCheck {
     while data.loadRelaxed(newer + Entry.version) > state.chainsCutAt {
       let entry = Int(truncatingIfNeeded: data.loadRelaxed(newer + Entry.prev))
       guard entry != 0, let meta = enterEntry(entry) else { return }
-      garbage.insert(entry)
+      garbage[entry] = newer
       expect(
         data.loadRelaxed(entry + Entry.version) <= data.loadRelaxed(newer + Entry.version),
         "the entry at \(entry) is newer than the one before it in its chain")
