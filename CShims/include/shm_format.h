@@ -104,8 +104,9 @@ struct shm_data_header {
   uint64_t log_tail_position; /* release, and followed by a release fence */
   uint64_t unused5[5];
 
-  /* By the process that keeps the table's store, which is one at a time, without W. Nobody else stores to them. A
-   * keeper that dies leaves both as they are: what was durable is so still, and the next one goes on from there. */
+  /* By the process that holds the keeper's lock, which is one at a time, without W: it keeps the table's store, or notes
+   * in `keeping` that nobody does. A keeper that dies leaves both as they are: what was durable is so still, and the next
+   * one goes on from there. */
   uint64_t durable; /* release: all up to this version is on the disk. Only grows. Its low half is a futex */
   uint64_t keeping; /* SHM_KEEPING_...: what becomes of versions above it */
   uint64_t unused8[14];
@@ -420,7 +421,7 @@ struct shm_superseded_record {
 /* *retained*: old versions that some snapshot needed when they were looked at. */
 struct shm_retained_record {
   uint64_t entry; /* its offset, | 1 for a tombstone */
-  uint64_t stamp; /* as in *superseded* */
+  uint64_t stamp; /* as in *superseded*; of a tombstone that has the bit its own version */
 };
 
 /* The fixed part of ctl. */

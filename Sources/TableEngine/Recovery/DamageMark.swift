@@ -18,8 +18,9 @@ struct DamageMark {
   /// By an owner of W. Release: a reader that finds the table marked also finds what was done before.
   func set() { ctl.storeRelease(ControlLayout.damaged, 1) }
 
-  /// By an owner of W whose repair succeeded, or was kept from its end while writers could go on all the same: see ``Repairer``. Release: a reader
-  /// that finds the table sound also finds what was changed.
+  /// By an owner of W whose repair succeeded. Also by one whose repair was kept from its end while writers could go on all the same
+  /// (``Repairer``): then the table is damaged still, what was given up keeps its memory, and only the next repair ends that. Release: a reader that
+  /// finds no mark also finds what was changed.
   func clear() { ctl.storeRelease(ControlLayout.damaged, 0) }
 
   /// By an owner of W.
