@@ -40,6 +40,44 @@ import Testing
     }
   }
 
+  /// What one closure looks at, a later one may change in the same barrier of the table, and so under the same version.
+  @Test(arguments: Table.Variant.allCases) func aVersionUnderWayMeetsNoCondition(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let table = queue.table
+      try table.set("before", 1)
+      let before = try #require(try table.entry(forKey: "before")).version
+      let (first, second) = try together(queue) {
+        (
+          try queue.async(flags: .barrier) { tx in
+            try tx.set("k", 1)
+            var seen = [try tx.entry(forKey: "k")?.version, try tx.withEntry("k") { $0.version }]
+            try tx.forEach(prefix: "k") { _, entry in seen.append(entry.version) }
+            seen.append(try tx.first(prefix: "k") { _, entry in entry.version })
+            #expect(try tx.entry(forKey: "before")?.version == before)
+            return seen
+          }, try queue.async(flags: .barrier) { tx in try tx.set("k", 2) }
+        )
+      }
+      try second.wait()
+      for version in try first.wait() { #expect(try !table.set("k", 3, if: .version(try #require(version)))) }
+      #expect(try table.get("k") == 2)
+    }
+  }
+
+  /// Nobody shares it.
+  @Test(arguments: Table.Variant.allCases) func aBarrierOfOnesOwnShowsItsVersion(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let change = { @Sendable (tx: inout Transaction) throws -> UInt64 in
+        try tx.set("k", 1)
+        return try tx.entry(forKey: "k")!.version
+      }
+      let version = try queue.table.barrier { tx in try change(&tx) }
+      #expect(version == queue.table.version)
+      #expect(try queue.table.set("k", 2, if: .version(version)))
+      #expect(try queue.sync(flags: .barrier) { tx in try change(&tx) } == queue.table.version)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func oneThatThrowsUndoesOnlyItsOwn(_ variant: Table.Variant) throws {
     try withQueue(variant) { queue throws in
       let count = 1000

@@ -29,6 +29,19 @@ extension Visits {
     return [first, read ?? 0, try visit()]
   }
 
+  /// - Returns: whether nobody has changed the key meanwhile, by its version.
+  fileprivate func storeTwice() async throws -> Bool {
+    let version = try hostTransaction { tx in
+      try tx.set("k", 1)
+      return try tx.entry(forKey: "k")!.version
+    }
+    // Goes on behind the jobs that are ready.
+    await Task.yield()
+    return try hostTransaction { tx in try tx.set("k", 3, if: .version(version)) }
+  }
+
+  fileprivate func store(_ number: Int) throws { try hostTransaction { tx in try tx.set("k", number) } }
+
   fileprivate func stay(_ inside: Door, _ leave: Door) {
     inside.open()
     leave.wait()
@@ -95,6 +108,25 @@ extension Visits {
   @Test(arguments: Table.Variant.allCases) func anAwaitEndsTheJob(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
       #expect(try await Visits(table).visitTwice(table) == [1, 2, 4])
+    }
+  }
+
+  /// The jobs share a barrier of the table, and so what they store has one version.
+  @Test(arguments: Table.Variant.allCases) func aVersionUnderWayMeetsNoCondition(_ variant: Table.Variant) async throws
+  {
+    try await withTable(variant) { table async throws in
+      let visits = try Visits(table, timeout: Self.long)
+      let holder = try Holder(table)
+      async let isUnchanged = visits.storeTwice()
+      await suspendUntil { visits.hostExecutor.isWaitingInLane }
+      async let stored: Void = visits.store(2)
+      await suspendUntil { visits.hostExecutor.waitingCount == 1 }
+      holder.leave()
+      try await stored
+      #expect(try await !isUnchanged)
+      try await visits.hostExecutor.flush()
+      #expect(try table.get("k") == 2)
+      try holder.join()
     }
   }
 

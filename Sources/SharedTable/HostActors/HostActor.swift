@@ -56,6 +56,8 @@ extension HostActor {
 
   /// Reads and changes the table as a part of the job that can fail by itself: if `body` throws, its changes alone are undone,
   /// and the error is rethrown.
+  ///
+  /// What the job's barrier has stored is shown as of version 0: the next job may change it in the same barrier (``TableEntry/version``).
   /// - Parameter body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` throws; if the job runs without the table, why, and `body` was not called.
   public func hostTransaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {

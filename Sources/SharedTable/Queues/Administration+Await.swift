@@ -5,7 +5,7 @@ extension Table.Administration {
   /// - Throws: what the form that blocks throws.
   @discardableResult
   nonisolated(nonsending) public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
-    try await BarrierQueue(in: table, subject: nil).runJob { @Sendable [self] () throws(TableError) in
+    try await BarrierQueue(forOneCallOn: table).runJob { @Sendable [self] () throws(TableError) in
       try sweepExpired(limit: limit, timeout: timeout)
     }
   }

@@ -41,7 +41,8 @@ extension BarrierQueue {
   ///
   /// Barriers that follow each other are committed together, up to 256 of them or a millisecond's worth. Each is still
   /// all or nothing by itself, and has ended only when its changes are visible on the whole host. If a closure finds no room
-  /// (`full`) in a barrier with others, it is undone and run once more, alone: it must have no effects outside the transaction.
+  /// (`full`) in a barrier with others, it is undone and run once more, alone: it must have no effects outside the transaction. What such a
+  /// barrier has stored, it shows as of version 0, for no condition to compare: see ``TableEntry/version``.
   /// - Parameters:
   ///   - timeout: for the wait for the table once its turn has come; nil = the table's. If a barrier times out, those that
   ///     were waiting behind it fail with it, up to the first with a longer timeout.

@@ -34,7 +34,8 @@ extension BarrierQueue {
   /// closure runs at once on the task's thread: nothing there waits. Else on one of the queue's threads. While the queue is
   /// full this suspends, and has its place in the order from the moment when there is room. When it returns, every section
   /// that begins anywhere on the host sees the changes (G4). A closure that finds no room in the table (`full`) in a barrier with others is
-  /// undone and run once more, alone: it must have no effects outside the transaction.
+  /// undone and run once more, alone: it must have no effects outside the transaction. What the barrier has stored, it shows as of version 0:
+  /// see ``TableEntry/version``.
   /// - Parameters:
   ///   - waitingForReaders: whether it returns only when no read section is left that began before its commit, as
   ///     `Table.barrier(waitingForReaders:timeout:_:)` does.
@@ -60,7 +61,7 @@ extension BarrierQueue {
     try Task.checkCancellation()
     if !waitingForReaders, try enterBarrierAtOnce() {
       defer { leaveBarrier() }
-      return try table.runBarrier(body)
+      return try table.runSharedBarrier(body)
     }
     // Nearly every call ran above. Only here another thread may call the closure, so it is lent; a parameter that escapes would cost each
     // call an object in memory.

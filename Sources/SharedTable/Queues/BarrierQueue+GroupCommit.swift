@@ -5,8 +5,9 @@ import SharedMemory
 /// The table's barrier is what costs (the lock, the journal, the publishing), and a burst would pay for it once an
 /// item. Each item keeps what a barrier of its own would give it: it sees what those before it did, it is undone by
 /// itself if it throws (a savepoint), and it is told of its end when its changes are visible. What they share is the
-/// moment at which they become visible, and the fate of the table's barrier: if that cannot begin, or the process dies
-/// in it, none of them happened. A group is bounded in items and time, for other processes wait meanwhile.
+/// moment at which they become visible, with it the version, and the fate of the table's barrier: if that cannot begin, or the process
+/// dies in it, none of them happened. So the version is shown to none of them (``Transaction/sharedVersion``): what one has stored, the
+/// next may change under the same version. A group is bounded in items and time, for other processes wait meanwhile.
 ///
 /// As group commit in databases: DeWitt et al., "Implementation Techniques for Main Memory Database Systems" (1984).
 extension BarrierQueue {
@@ -107,7 +108,7 @@ extension BarrierQueue {
     let version = table.segment.versionInBarrier
     var time = Time()
     var count = 1
-    table.runBarrier { tx in
+    runSharedBarrier { tx in
       if runPart(leader, &tx, isFirst: true, version, &group) { group.ended.append(leader) }
       while group.mayGoOn, count < Self.groupLimit, time.mayGoOn(count),
         let work = next(of: &group, most: Self.groupLimit - count)
@@ -122,6 +123,11 @@ extension BarrierQueue {
     if group.postponed != nil { count -= 1 }
     group.committed = count
     putBackNext(of: &group)
+  }
+
+  /// Runs `body` in the open barrier and closes it: others of the queue may share it.
+  private func runSharedBarrier(_ body: (inout Transaction) -> Void) {
+    if isOfOneCall { table.runBarrier(body) } else { table.runSharedBarrier(body) }
   }
 
   /// Puts the barriers that this thread took out of the queue and did not run to their end back to its front. The one that was postponed is the

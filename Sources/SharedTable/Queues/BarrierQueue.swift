@@ -49,6 +49,8 @@ public final class BarrierQueue: Sendable {
   @usableFromInline let gate: FastGate
   /// The table's, which holds it. The segment is referred to weakly, so each counted use costs more than a look at a value.
   @usableFromInline let segment: UncountedReference<Segment>
+  /// It is made for one piece of work, so nothing shares that one's barrier.
+  let isOfOneCall: Bool
   /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
   @usableFromInline let runsAtOnce: Bool
   /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
@@ -101,8 +103,13 @@ public final class BarrierQueue: Sendable {
     self.init(table, label: "", subject: subject, limit: limit, triesInPool: triesInPool, errorHandler: nil)
   }
 
+  /// A queue for one call of the library's.
+  convenience init(forOneCallOn table: Table) {
+    self.init(table, label: "", subject: nil, limit: Self.defaultLimit, isOfOneCall: true, errorHandler: nil)
+  }
+
   private init(
-    _ table: Table, label: String, subject: String?, limit: Int, triesInPool: Bool = false,
+    _ table: Table, label: String, subject: String?, limit: Int, triesInPool: Bool = false, isOfOneCall: Bool = false,
     errorHandler: (@Sendable (any Error) -> Void)?
   ) {
     self.table = table
@@ -113,6 +120,7 @@ public final class BarrierQueue: Sendable {
     runsAtOnce = table.variant == .rcu && !table.isObserver
     self.triesInPool = triesInPool && runsAtOnce
     self.limit = limit
+    self.isOfOneCall = isOfOneCall
     failures = FailureReport(subject ?? "table '\(table.name)'", handler: errorHandler)
     let gate = FastGate()
     self.gate = gate

@@ -98,7 +98,7 @@ extension Table {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    try await BarrierQueue(in: self, subject: nil).barrier(keys: keys, timeout: timeout, body)
+    try await BarrierQueue(forOneCallOn: self).barrier(keys: keys, timeout: timeout, body)
   }
 }
 
@@ -176,7 +176,7 @@ extension Table {
   nonisolated(nonsending) private func awaitTurn<R: Sendable>(
     _ timeout: Duration?, _ reach: OwnedReach, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    let queue = BarrierQueue(in: self, subject: nil)
+    let queue = BarrierQueue(forOneCallOn: self)
     return try await withoutActuallyEscaping(body) { body in
       let work = LentBarrier(queue, timeout, reach) { tx in WorkValue.of(try body(&tx)) }
       defer { work.giveBack() }

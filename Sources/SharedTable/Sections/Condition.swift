@@ -8,6 +8,7 @@ extension Table {
     /// The key is present.
     case present
     /// The key's value is of exactly this version, as ``TableEntry/version`` gave it: so nobody has changed it since.
+    /// No value is of version 0, as which a barrier that others may share shows what it has stored itself.
     case version(UInt64)
   }
 }

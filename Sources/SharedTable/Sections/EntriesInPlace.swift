@@ -28,17 +28,12 @@ extension ReadView {
   ) throws(TableError) -> UInt64 { try unsafe scanStep(from: cursor, body) }
 }
 
-extension TableEntry {
-  /// A copy of an entry that is shown in place.
-  package init(_ entry: EntryView) { self.init(entry.found) }
-}
-
 extension Transaction {
   /// Shows a key's entry as this barrier sees it; `body` must not write.
   /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
   package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
     guard unsafe isKey(key), let found = try find(unsafe RawKey(key)) else { return false }
-    body(EntryView(found))
+    body(view(found))
     return true
   }
 
@@ -87,7 +82,7 @@ extension SectionScan where Self: ~Copyable & ~Escapable {
   ) throws(TableError) -> UInt64 {
     var cursor = ScanCursor(position: position)
     do throws(EngineError) {
-      try scan(&cursor) { found in unsafe body(found.key, EntryView(found)) }
+      try scan(&cursor) { found in unsafe body(found.key, view(found)) }
     } catch {
       throw table.named(error)
     }

@@ -4,9 +4,14 @@ public import TableEngine
 @safe
 public struct EntryView: ~Escapable {
   @usableFromInline let found: FoundEntry
+  /// See ``Transaction/sharedVersion``; 0 outside of barriers.
+  @usableFromInline let sharedVersion: UInt64
 
   @inlinable @_lifetime(immortal)
-  init(_ found: FoundEntry) { self.found = found }
+  init(_ found: FoundEntry, sharedVersion: UInt64 = 0) {
+    self.found = found
+    self.sharedVersion = sharedVersion
+  }
 
   /// The value's bytes in place.
   public var bytes: RawSpan {
@@ -15,8 +20,9 @@ public struct EntryView: ~Escapable {
   }
   /// Nil for a type that this release does not know.
   @inlinable public var type: ValueType? { ValueType(rawValue: found.meta.type) }
-  /// The version of the barrier that stored it.
-  public var version: UInt64 { found.version }
+  /// The version of the barrier that stored it. 0 for what has been stored in a barrier that others may share, as long as that is under way: see
+  /// ``TableEntry/version``.
+  public var version: UInt64 { found.version == sharedVersion ? 0 : found.version }
   /// Is the value of this type and layout? Its bytes may be invalid nevertheless.
   func hasForm<T: TableValue>(of type: T.Type) -> Bool { found.hasForm(of: type) }
   /// Nanoseconds since 1970; nil for never.

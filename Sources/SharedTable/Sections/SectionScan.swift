@@ -4,6 +4,10 @@ import TableEngine
 protocol SectionScan: ~Copyable, ~Escapable {
   var table: Table { get }
 
+  /// What bodies see of an entry.
+  @_lifetime(immortal)
+  func view(_ found: FoundEntry) -> EntryView
+
   /// Visits the entries of the sub-table at the cursor, as the section sees them, and moves the cursor behind it.
   /// - Parameter body: returns false to stop early.
   func scan(_ cursor: inout ScanCursor, _ body: (FoundEntry) -> Bool) throws(EngineError)
@@ -34,7 +38,7 @@ extension SectionScan where Self: ~Copyable & ~Escapable {
     var failure: (any Error)?
     try scan(prefix) { found in
       do {
-        return try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
+        return try body(unsafe RawSpan(_unsafeBytes: found.key), view(found))
       } catch {
         failure = error
         return false
@@ -72,6 +76,9 @@ extension SectionScan where Self: ~Copyable & ~Escapable {
 }
 
 extension ReadView: SectionScan {
+  @_lifetime(immortal)
+  func view(_ found: FoundEntry) -> EntryView { EntryView(found) }
+
   func scan(_ cursor: inout ScanCursor, _ body: (FoundEntry) -> Bool) throws(EngineError) {
     try table.segment.scan(&cursor, section, table.clock) { found in
       #if DEBUG || CheckedReads
@@ -84,6 +91,9 @@ extension ReadView: SectionScan {
 }
 
 extension Transaction: SectionScan {
+  @inlinable @_lifetime(immortal)
+  func view(_ found: FoundEntry) -> EntryView { EntryView(found, sharedVersion: sharedVersion) }
+
   func scan(_ cursor: inout ScanCursor, _ body: (FoundEntry) -> Bool) throws(EngineError) {
     try table.segment.scanInBarrier(&cursor, table.clock, body)
   }

@@ -140,10 +140,13 @@ extension Table {
   }
 
   /// Runs `body` in the open barrier and closes it: committed, or undone if it throws.
+  /// - Parameter sharedVersion: the barrier's if others may share it.
   @inlinable
-  func runBarrier<R: ~Copyable, E: Error>(_ body: (inout Transaction) throws(E) -> R) throws(E) -> R {
+  func runBarrier<R: ~Copyable, E: Error>(
+    sharedVersion: UInt64 = 0, _ body: (inout Transaction) throws(E) -> R
+  ) throws(E) -> R {
     do throws(E) {
-      var transaction = Transaction(self)
+      var transaction = Transaction(self, sharedVersion: sharedVersion)
       let result = try body(&transaction)
       segment.commitBarrier()
       return result
@@ -153,17 +156,26 @@ extension Table {
     }
   }
 
+  /// As ``runBarrier(sharedVersion:_:)``, for a barrier that others may share.
+  @inlinable
+  func runSharedBarrier<R: ~Copyable, E: Error>(_ body: (inout Transaction) throws(E) -> R) throws(E) -> R {
+    try runBarrier(sharedVersion: segment.beginSharing()) { tx throws(E) in
+      defer { segment.endSharing() }
+      return try body(&tx)
+    }
+  }
+
   /// Runs `body` in the barrier that this thread is in; if it throws, undoes what it changed.
   @inlinable
   func runWithSavepoint<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
-    var transaction = Transaction(self)
+    var transaction = Transaction(self, sharedVersion: segment.sharedVersion)
     return try transaction.withSavepoint(body)
   }
 
   /// Runs `body` in the barrier that this thread is in, and undoes nothing: for a `body` that has changed nothing if it throws.
   @inlinable
   func runUndivided<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
-    var transaction = Transaction(self)
+    var transaction = Transaction(self, sharedVersion: segment.sharedVersion)
     return try body(&transaction)
   }
 }

@@ -95,7 +95,7 @@ extension Transaction: TableSection {
     _ key: Key, _ body: (borrowing EntryView) throws(TableError) -> R
   ) throws(TableError) -> R? {
     guard let found = try find(key) else { return nil }
-    return try body(EntryView(found))
+    return try body(view(found))
   }
 
   /// Visits every key that begins with `prefix` as this barrier sees them, in no particular order, each exactly once.

@@ -11,6 +11,9 @@ public struct Transaction: ~Copyable, ~Escapable {
   /// Not counted, nor is its segment: the lifetime of this value is a borrow of it.
   @usableFromInline unowned(unsafe) let uncounted: Table
   @usableFromInline let segment: UncountedReference<Segment>
+  /// The version of this barrier if others may share it, else 0. To closures what is of this version has none: one of the others may change it
+  /// again.
+  @usableFromInline let sharedVersion: UInt64
   @inlinable var table: Table { unsafe uncounted }
   /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
   public var now: UInt64 { table.segment.instant(table.clock) }
@@ -18,9 +21,10 @@ public struct Transaction: ~Copyable, ~Escapable {
   var storingInstant: UInt64 { table.segment.storingInstant(table.clock) }
 
   @inlinable @_lifetime(borrow table)
-  init(_ table: borrowing Table) {
+  init(_ table: borrowing Table, sharedVersion: UInt64 = 0) {
     unsafe uncounted = copy table
     segment = unsafe UncountedReference(table.segment)
+    self.sharedVersion = sharedVersion
   }
 
   /// Stores a value. Never waits.
@@ -126,7 +130,9 @@ public struct Transaction: ~Copyable, ~Escapable {
   /// A copy of a value with its version, type and expiry, as this barrier sees it; nil if absent or expired.
   /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
   @inlinable
-  public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
+  public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? {
+    try find(key).map { TableEntry(view($0)) }
+  }
 
   /// Whether the key is present and not expired, as this barrier sees it.
   /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.

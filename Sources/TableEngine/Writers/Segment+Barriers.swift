@@ -113,6 +113,20 @@ extension Segment {
   /// The version that this thread's barrier will commit; only inside one.
   public var versionInBarrier: UInt64 { barriers.version }
 
+  /// The version of this thread's barrier of the whole table if others may share the barrier; else 0. Only inside one.
+  public var sharedVersion: UInt64 { participant!.state.sharedVersion }
+
+  /// Notes that others may share this thread's barrier. Before its end ``endSharing()`` is called.
+  /// - Returns: its version.
+  public func beginSharing() -> UInt64 {
+    let state = participant!.state
+    state.sharedVersion = state.version
+    return state.version
+  }
+
+  /// See ``beginSharing()``.
+  public func endSharing() { participant!.state.sharedVersion = 0 }
+
   /// Does a living thread of the process hold W? It may have changed hands by the time this returns.
   public func isWriter(_ process: Int32) -> Bool { participant?.lock.holder?.pid == process }
 

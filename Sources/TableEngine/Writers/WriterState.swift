@@ -26,6 +26,8 @@ final class WriterState: @unchecked Sendable {
 
   /// The version that the transaction in flight will commit as.
   var version: UInt64 = 0
+  /// The version of the transaction in flight while others may share it; else 0.
+  var sharedVersion: UInt64 = 0
   /// Keys added less keys removed by the transaction in flight.
   var keyDelta = 0
   private(set) var inTransaction = false
