@@ -102,6 +102,10 @@ import Testing
     try expectAnswer("ok", to: "queue-lanes")
   }
 
+  @Test func anAwaitedWriteThatGetsNoLaneEndsInTime() throws {
+    try expectAnswer("true timedOut timedOut timedOut nil", to: "queue-busy-lanes")
+  }
+
   @Test func barriersThatWaitForReadersHoldUpNoOtherTable() throws {
     try withTable(.rcu) { table throws in
       try table.set("n", 0)

@@ -178,7 +178,7 @@ extension BarrierQueue {
   /// Not before, for many queues of one table wait for each other all the time, and each for a moment.
   /// - Returns: false, with the turn ended, if too many wait for this table: the barrier gets another turn, unless it was cancelled.
   func beginBarrierInTurn(_ work: BarrierWork) throws(TableError) -> Bool {
-    let deadline = work.turnDeadline ?? Deadline(work.timeoutNanoseconds)
+    let deadline = work.turnDeadline ?? work.deadlineOfFirstTurn
     work.turnDeadline = deadline
     if stepsBackAtOnce(work, deadline) {
       stepBack(work, until: deadline)

@@ -64,7 +64,7 @@ extension BarrierQueue {
     return try await perform(keyedWork(keyBytes(of: keys), timeout, body))
   }
 
-  private func keyedWork<R: Sendable>(
+  func keyedWork<R: Sendable>(
     _ keys: [[UInt8]], _ timeout: Duration?,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) -> KeyedWork {

@@ -3,9 +3,10 @@ import TableEngine
 /// Writes for asynchronous code: what the blocking forms of the same names do, without blocking the task's thread.
 ///
 /// A write runs at once on the task's thread if nothing is in its way. Otherwise the task suspends, and one of the library's own threads
-/// waits as the blocking form does. The timeout counts from the moment when a thread takes the write up: at once, unless 64 wait for this
-/// table, or twice as many for all tables. Writes of different tasks have no order. A task that is cancelled before its write began gets
-/// `CancellationError`; a write that has begun runs to its end.
+/// waits as the blocking form does. The timeout counts from the call, also while closures of queues keep all of these threads at work: a write that
+/// gets none in time throws `timedOut`, and is not done later. Writes of different tasks have no order. A task that is cancelled before its write
+/// began gets `CancellationError`; a write that has begun runs to its end. What of a closure, or of a value's coding, then runs on such a thread does
+/// not see the task's values (`@TaskLocal`).
 extension Table {
   /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``. Suspends where that form blocks.
   /// - Returns: whether the condition held and the value was stored.
@@ -98,7 +99,10 @@ extension Table {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    try await BarrierQueue(forOneCallOn: self).barrier(keys: keys, timeout: timeout, body)
+    try Task.checkCancellation()
+    let queue = BarrierQueue(forOneCallOn: self)
+    let work = queue.keyedWork(keyBytes(of: keys), timeout, body)
+    return try await queue.perform(work, beginningBy: Deadline(nanoseconds(timeout)))
   }
 }
 
@@ -155,7 +159,7 @@ extension Table {
   ) async throws -> R {
     while true {
       do {
-        return try await awaitTurn(timeout, reach, body)
+        return try await awaitTurn(until: Deadline(nanoseconds(timeout)), reach, body)
       } catch let error as TableError {
         try await pause(after: error, &retry, timeout)
       }
@@ -174,13 +178,13 @@ extension Table {
 
   /// Runs `body` in the library's threads. The queue is one call's own, for there is no order to keep.
   nonisolated(nonsending) private func awaitTurn<R: Sendable>(
-    _ timeout: Duration?, _ reach: OwnedReach, _ body: @Sendable (inout Transaction) throws -> R
+    until deadline: Deadline, _ reach: OwnedReach, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     let queue = BarrierQueue(forOneCallOn: self)
     return try await withoutActuallyEscaping(body) { body in
-      let work = LentBarrier(queue, timeout, reach) { tx in WorkValue.of(try body(&tx)) }
+      let work = LentBarrier(queue, until: deadline, reach) { tx in WorkValue.of(try body(&tx)) }
       defer { work.giveBack() }
-      return try await queue.perform(work)
+      return try await queue.perform(work, beginningBy: deadline)
     }
   }
 }

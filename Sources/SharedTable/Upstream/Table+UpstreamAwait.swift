@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Writes for asynchronous code: the task suspends, and a thread of the library's waits. A process has one of them under way for each handle of a
 /// table, as a host has one for each table; further ones wait for their turn, and the time counts. A write whose time is over before its turn
 /// throws `timedOut`, and nothing was written.
@@ -51,33 +49,8 @@ extension Table.Upstream {
     try Task.checkCancellation()
     let (table, deadline) = (table, Deadline(table.nanoseconds(timeout)))
     let queue = try table.upstreamQueue()
-    // Where nobody would run the job, Dispatch would not ring either.
-    try queue.checkAsynchrony()
     let job = Job(queue, resultOf: { WorkValue.of(try body(try UpstreamCall(table, until: deadline))) })
-    let alarm = queue.alarm(job, at: deadline)
-    defer { alarm.cancel() }
-    return try await queue.perform(job)
-  }
-}
-
-extension BarrierQueue {
-  private static let clock = DispatchQueue(label: "SharedTable.upstreamClock")
-
-  /// Ends a job at the deadline with `timedOut`, if it has not begun by then.
-  /// - Returns: to be cancelled by the caller: until then Dispatch keeps it.
-  fileprivate func alarm(_ job: Job, at deadline: Deadline) -> any DispatchSourceTimer {
-    let alarm = DispatchSource.makeTimerSource(queue: Self.clock)
-    // Weakly: with the queue it would keep the table, for some moments after the call has returned.
-    alarm.setEventHandler { [weak self, weak job] in
-      guard let self, let job else { return }
-      let error = TableError(
-        .timedOut, table: table.name,
-        "the time was over before this write's turn came; nothing was written, try again or allow more time")
-      _ = cancel(job, failingWith: error)
-    }
-    alarm.schedule(deadline: deadline.dispatchTime)
-    alarm.activate()
-    return alarm
+    return try await queue.perform(job, beginningBy: deadline)
   }
 }
 

@@ -123,6 +123,8 @@ func queueAnswer(_ words: [String]) throws -> String? {
     return try forkInside(words[1])
   case "queue-lanes":
     return try askAmongIdleLanes()
+  case "queue-busy-lanes":
+    return try writeAmongBusyLanes()
   case "queue-wait-for-readers":
     // So many barriers that wait for readers, and then work of another table.
     for _ in 0..<Int(words[1])! {
@@ -271,4 +273,55 @@ private func askAmongIdleLanes() throws -> String {
   try holder.join()
   _ = keyed
   return "ok"
+}
+
+/// The table is held, and all lanes are at work, as a task writes.
+/// - Returns: what becomes of the writes, which may wait 100 ms, and whether they are done later.
+private func writeAmongBusyLanes() throws -> String {
+  let (hold, release, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  let holder = TestThread {
+    try table.barrier { _ in
+      hold.signal()
+      release.wait()
+    }
+  }
+  hold.wait()
+  let limit = BarrierQueue.lanes.limit
+  let queues = try (0..<5).map { try BarrierQueue(in: table, label: "org.example.q\($0)") }
+  let inside = Mutex(0)
+  let reads = try (0..<limit).map { index in
+    try queues[index % 5].async { _ in
+      inside.withLock { $0 += 1 }
+      leave.wait()
+    }
+  }
+  while inside.withLock({ $0 }) < limit { sched_yield() }
+  let written = DispatchSemaphore(value: 0)
+  let codes = Mutex<[String]>([])
+  let writes: [@Sendable () async throws -> Void] = [
+    { try await table.set("k", 1, timeout: .milliseconds(100)) },
+    { try await table.barrier(timeout: .milliseconds(100)) { tx in try tx.set("k", 2) } },
+    { _ = try await table.barrier(keys: ["k"], timeout: .milliseconds(100)) { tx in try tx.set("k", 3) } },
+  ]
+  Task { @Sendable in
+    for write in writes {
+      do {
+        try await write()
+        codes.withLock { $0.append("written") }
+      } catch {
+        codes.withLock { $0.append((error as? TableError).map { "\($0.code)" } ?? "\(error)") }
+      }
+    }
+    written.signal()
+  }
+  let haveEnded = written.wait(timeout: .now() + 60) == .success
+  release.signal()
+  for _ in reads { leave.signal() }
+  for read in reads { try read.wait(timeout: .seconds(60)) }
+  try holder.join()
+  if !haveEnded { written.wait() }
+  // Behind what the lanes had to do.
+  try table.barrier { _ in }
+  let stored = try table.get("k", as: Int.self).map(String.init) ?? "nil"
+  return "\(haveEnded) \(codes.withLock { $0 }.joined(separator: " ")) \(stored)"
 }

@@ -16,6 +16,9 @@ class BarrierWork: Work, @unchecked Sendable {
   /// What it may change.
   var reach: OwnedReach { .table }
 
+  /// When its wait for the table ends, if its turn comes first now.
+  var deadlineOfFirstTurn: Deadline { Deadline(timeoutNanoseconds) }
+
   // Inlined, or each class between this one and its object would count the queue once more.
   @inline(__always)
   init(_ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool = false, runsOnce: Bool = false) {

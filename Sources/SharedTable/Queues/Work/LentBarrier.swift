@@ -6,26 +6,32 @@ final class LentBarrier: BarrierWork, @unchecked Sendable {
   // the work has ended: nobody claims it then. A thread that unclaims it has let go of the closure before: ``Work/unclaim()``.
   private var body: (@Sendable (inout Transaction) throws -> WorkValue?)?
   private let ownReach: OwnedReach
+  /// When its wait for the table ends, if that counts from the call. Nil: it counts from its turn.
+  private let deadline: Deadline?
 
   @usableFromInline
-  convenience init(
+  init(
     _ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool, runsOnce: Bool,
     _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) {
-    self.init(queue, timeout, .table, waitsForReaders: waitsForReaders, runsOnce: runsOnce, body)
-  }
-
-  init(
-    _ queue: BarrierQueue, _ timeout: Duration?, _ reach: OwnedReach, waitsForReaders: Bool = false,
-    runsOnce: Bool = false,
-    _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
-  ) {
     self.body = body
-    ownReach = reach
+    (ownReach, deadline) = (.table, nil)
     super.init(queue, timeout, waitsForReaders: waitsForReaders, runsOnce: runsOnce)
   }
 
+  /// For work whose wait counts from the call.
+  init(
+    _ queue: BarrierQueue, until deadline: Deadline, _ reach: OwnedReach,
+    _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
+  ) {
+    self.body = body
+    (ownReach, self.deadline) = (reach, deadline)
+    super.init(queue, deadline.left)
+  }
+
   override var reach: OwnedReach { ownReach }
+
+  override var deadlineOfFirstTurn: Deadline { deadline ?? super.deadlineOfFirstTurn }
 
   override func run(_ tx: inout Transaction) throws -> WorkValue? { try body?(&tx) }
 
