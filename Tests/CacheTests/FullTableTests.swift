@@ -39,6 +39,42 @@ import Testing
     }
   }
 
+  /// Room is made for the barrier of a removal, or of a write that is to replace something: not by what it is about.
+  @Test(arguments: Table.Variant.allCases) func noWriteEvictsWhatItIsAbout(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 3 << 20) { table in
+      let cache = try SharedCache<Int, [UInt8]>("c", in: table, limit: .entries(1_000_000))
+      let value = [UInt8](repeating: 1, count: 5000)
+      for key in 0..<12 { try cache.set(key, value) }
+      try fillInEverySize(table)
+      #expect(try cache.evictionCount == 0)
+      #expect(try cache.set(0, value + value, if: .present))
+      #expect(try cache.evictionCount > 0, "there was no room")
+      #expect(try cache[0] == value + value)
+    }
+  }
+
+  /// Whether its own barrier has room or not.
+  @Test(arguments: Table.Variant.allCases) func aRemovalEvictsNotItsOwnElement(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(1_000_000))
+      for key in 0..<12 { try cache.set(key, key) }
+      let full = TableError(.full, table: table.name, "full")
+      let attempts = Counter()
+      let key = cache.element(0)
+      let hash = unsafe key.withUnsafeBytes { unsafe table.segment.hash($0) }
+      try cache.core.tryAgain(after: full, evictingFor: 0, sparing: hash, nil) { tx throws(TableError) in
+        attempts.increment()
+        #expect(try tx.contains(key))
+      }
+      #expect(attempts.value == 1)
+      #expect(try cache.count == 1 && cache.evictionCount == 11)
+      #expect(try cache.core.evictSome(16, sparing: hash, timeout: nil) == 0)
+      #expect(try cache.remove(0))
+      #expect(try cache.core.evictSome(16, sparing: hash, timeout: nil) == 0)
+      #expect(try problems(table) == [])
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func removingFromACacheThatWasNeverWrittenStoresNothing(_ variant: Table.Variant) throws {
     try withTable(variant, capacityBytes: 3 << 20) { table in

@@ -21,15 +21,17 @@ extension CacheCore {
 
   /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again, until no element is left; if the
   /// ledger contradicts itself, makes it anew and tries again.
-  /// - Parameter bytes: how long the value is that is to be stored.
+  /// - Parameters:
+  ///   - bytes: how long the value is that is to be stored.
+  ///   - hash: of the key whose element stays, since `body` is to find it.
   @inline(__always)
   func withRoom<R>(
-    bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+    bytes: Int, sparing hash: UInt64? = nil, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
       return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
-      return try tryAgain(after: error, evictingFor: bytes, timeout, body)
+      return try tryAgain(after: error, evictingFor: bytes, sparing: hash, timeout, body)
     }
   }
 
@@ -68,10 +70,12 @@ extension CacheCore {
   ///
   /// Other processes may store elements between two of these barriers. So the last attempt is the one after an eviction that has seen the cache
   /// empty: to go on until an eviction finds no element took as long as others went on storing, and evicted what they stored.
-  /// - Parameter bytes: how long the value is that is to be stored; nil: nothing is to be evicted.
+  /// - Parameters:
+  ///   - bytes: how long the value is that is to be stored; nil: nothing is to be evicted.
+  ///   - hash: of the key whose element stays.
   @inline(never)
   func tryAgain<R>(
-    after first: TableError, evictingFor bytes: Int?, _ timeout: Duration?,
+    after first: TableError, evictingFor bytes: Int?, sparing hash: UInt64? = nil, _ timeout: Duration?,
     _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     var failure = first
@@ -88,7 +92,7 @@ extension CacheCore {
           continue
         }
       case .eviction:
-        wasEmptied = try evictSome(wanted, timeout: timeout) < wanted
+        wasEmptied = try evictSome(wanted, sparing: hash, timeout: timeout) < wanted
         wasRebuilt = false
         wanted = min(wanted * 2, 4096)
       }
@@ -147,20 +151,24 @@ extension CacheCore {
 
   /// Evicts some elements. In a table that has no room in one barrier for all pages of the ledger that this changes, up to
   /// ``mostInSmallBarriers`` go in several barriers, which become smaller until they fit.
+  /// - Parameter hash: of the key whose element stays: a cache with no other counts as empty.
   /// - Returns: how many it removed; fewer than asked for only if one of its barriers has seen the cache empty.
-  func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
-    guard count <= Self.mostInSmallBarriers else { return try evictAtOnce(count, counting: true, timeout: timeout) }
+  func evictSome(_ count: Int, sparing hash: UInt64? = nil, timeout: Duration?) throws(TableError) -> Int {
+    guard count <= Self.mostInSmallBarriers else {
+      return try evictAtOnce(count, sparing: hash, counting: true, timeout: timeout)
+    }
     var removed = 0
     var lines = count
     while removed < count {
       do throws(TableError) {
-        let evicted = try evict(lines: min(lines, count - removed), timeout)
+        let evicted = try evict(lines: min(lines, count - removed), sparing: hash, timeout)
         removed += evicted.elements
         if evicted.sawEmpty { return removed }
       } catch {
         guard error.mayFitAfterReclaiming else { throw error }
         guard lines > 1 else {
-          return try removed + evict(elements: count - removed, timeout, keepingLedger: false).elements
+          return try removed
+            + evict(elements: count - removed, sparing: hash, timeout, keepingLedger: false).elements
         }
         lines = (lines + 3) / 4
       }
@@ -178,31 +186,34 @@ extension CacheCore {
   /// count until they are evicted themselves, first of all, since nobody uses them.
   /// - Parameter counting: they count as evicted.
   /// - Returns: how many it removed; fewer than asked for only if its barrier has seen the cache empty.
-  func evictAtOnce(_ count: Int, counting: Bool, timeout: Duration?) throws(TableError) -> Int {
+  func evictAtOnce(
+    _ count: Int, sparing hash: UInt64? = nil, counting: Bool, timeout: Duration?
+  ) throws(TableError) -> Int {
     do throws(TableError) {
-      return try evict(elements: count, timeout, counting: counting).elements
+      return try evict(elements: count, sparing: hash, timeout, counting: counting).elements
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
-      return try evict(elements: count, timeout, counting: counting, keepingLedger: false).elements
+      return try evict(elements: count, sparing: hash, timeout, counting: counting, keepingLedger: false).elements
     }
   }
 
   /// Evicts in a barrier of its own, until so many elements or lines have gone, or the cache is empty: the elements of some lines may have gone
   /// before.
   private func evict(
-    elements: Int = .max, lines: Int = .max, _ timeout: Duration?, counting: Bool = true, keepingLedger: Bool = true
+    elements: Int = .max, lines: Int = .max, sparing hash: UInt64?, _ timeout: Duration?, counting: Bool = true,
+    keepingLedger: Bool = true
   ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
     try withSoundLedger(timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
       let evictions = ledger.head.evictions
       var (removed, struck) = (0, 0)
-      while removed < elements, struck < lines, ledger.head.count > 0 {
-        removed += try ledger.evict(sparing: nil, &tx)
+      while removed < elements, struck < lines, try ledger.hasVictim(sparing: hash, tx) {
+        removed += try ledger.evict(from: .hand, sparing: hash, &tx)
         struck += 1
       }
       if !counting { ledger.head.evictions = evictions }
       if keepingLedger { try ledger.store(&tx) }
-      return (removed, ledger.head.count == 0)
+      return (removed, try !ledger.hasVictim(sparing: hash, tx))
     }
   }
 }

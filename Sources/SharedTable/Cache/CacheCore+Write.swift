@@ -52,7 +52,13 @@ extension CacheCore {
     _ write: CacheWrite, _ cost: UInt64, if condition: Table.Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
-    return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
+    // What the condition is about stays, or the write would not happen for want of room.
+    let spared: UInt64? =
+      switch condition {
+      case .present, .version: hash
+      case .always, .absent: nil
+      }
+    return try withRoom(bytes: unsafe write.bytes.count, sparing: spared, timeout: timeout) { tx throws(TableError) in
       try unsafe store(write, hash: hash, cost: cost, if: condition, in: &tx)
     }
   }
@@ -181,7 +187,8 @@ extension CacheCore {
   func remove(_ key: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(key)
     let claimKey = unsafe names.claim(ofElement: key)
-    return try withRoom(bytes: 0, timeout: timeout) { tx throws(TableError) in
+    // Evicted for want of room, it would not have been there.
+    return try withRoom(bytes: 0, sparing: hash, timeout: timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
       // Whoever computes it now may have seen what made it invalid, or not.
       try tx.remove(claimKey)

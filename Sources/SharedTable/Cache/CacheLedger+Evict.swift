@@ -19,17 +19,37 @@ extension CacheLedger {
     let amountBefore = before.amount(boundedBy: limit)
     var left = Self.evictionsOfEarlierExcess
     while head.exceeds(limit), left > 0 || head.amount(boundedBy: limit) > amountBefore {
-      try evict(sparing: hash, &tx)
+      try evict(from: .keysPage, sparing: hash, &tx)
       left -= 1
     }
   }
 
+  /// Whether there is an element besides the one that stays.
+  /// - Parameter hash: of that one's key.
+  mutating func hasVictim(sparing hash: UInt64?, _ tx: borrowing Transaction) throws(TableError) -> Bool {
+    guard head.count == 1, let hash else { return head.count > 0 }
+    let index = pageIndex(hash)
+    try load(index, tx)
+    return pages[index].line(ofHash: hash) == nil
+  }
+
+  /// Which page is looked at first.
+  enum Sample {
+    /// That of the key that came.
+    case keysPage
+    /// One after the other: many evictions for one key would leave its page with hardly an element.
+    case hand
+  }
+
   /// Evicts one element.
+  /// - Parameter hash: of the key whose element stays.
   /// - Returns: how many keys that removed from the table.
   @discardableResult
-  mutating func evict(sparing hash: UInt64?, _ tx: inout Transaction) throws(TableError) -> Int {
+  mutating func evict(
+    from sample: Sample, sparing hash: UInt64?, _ tx: inout Transaction
+  ) throws(TableError) -> Int {
     for _ in 0..<head.pageCount {
-      let home = hash.map { pageIndex($0) } ?? head.hand
+      let home = sample == .keysPage ? hash.map { pageIndex($0) } ?? head.hand : head.hand
       try load(home, tx)
       enterHits(home)
       var (page, victim) = (home, oldest(home, sparing: hash, tx))
