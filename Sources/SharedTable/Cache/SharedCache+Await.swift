@@ -32,7 +32,12 @@ extension SharedCache {
   /// is not stored. Suspends where ``removeAll(timeout:)`` blocks.
   /// - Throws: what that form throws; `CancellationError` if the task was cancelled before it began: nothing is removed then.
   nonisolated(nonsending) public func removeAll(timeout: Duration? = nil) async throws {
-    try await core.awaitWrite(timeout) { core, timeout throws(TableError) in try core.removeAll(timeout: timeout) }
+    // Of several barriers, the second might have to wait after the first has removed elements.
+    try await core.awaitWrite(timeout) { core, timeout throws(TableError) in
+      try core.removeAllAtOnce(timeout)
+    } inTurn: { core, timeout throws(TableError) in
+      try core.removeAll(timeout: timeout)
+    }
   }
 
   /// Returns when every write is done that was submitted before and not waited for. Suspends for as long as that takes: it has no
@@ -42,12 +47,22 @@ extension SharedCache {
 }
 
 extension CacheCore {
-  /// - Parameter write: changes nothing if it throws, or can be begun anew; gets how long it may wait.
   nonisolated(nonsending) func awaitWrite<R: Sendable>(
     _ timeout: Duration?, _ write: @escaping @Sendable (CacheCore, Duration?) throws(TableError) -> R
   ) async throws -> R {
+    try await awaitWrite(timeout, atOnce: write, inTurn: write)
+  }
+
+  /// - Parameters:
+  ///   - first: tries the write on the task's thread; gets how long it may wait. If it throws, nothing is stored or removed of what the write is
+  ///     about: a task that was cancelled meanwhile is told so.
+  ///   - write: as the other one, on a thread of the library's, and to its end.
+  nonisolated(nonsending) func awaitWrite<R: Sendable>(
+    _ timeout: Duration?, atOnce first: (CacheCore, Duration?) throws(TableError) -> R,
+    inTurn write: @escaping @Sendable (CacheCore, Duration?) throws(TableError) -> R
+  ) async throws -> R {
     if writesOnTheWay.load(ordering: .acquiring) == 0 {
-      let result = try table.withoutWaiting { timeout throws(TableError) in try write(self, timeout) }
+      let result = try table.withoutWaiting { timeout throws(TableError) in try first(self, timeout) }
       if let result { return result }
     }
     try Task.checkCancellation()
