@@ -69,6 +69,23 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func anAccessOnNoQueueDoesNotWaitForThoseOnAQueue(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let number = Guarded("n", in: table, default: 0)
+      let queue = try BarrierQueue(in: table, label: "org.example.access")
+      let look = number.accessor { $0 }
+      queue.suspend()
+      let item = try number.accessor { $0 += 1 }.accessAsync(on: queue)
+      #expect(try look.accessSync() == 0)
+      #expect(try look.accessAsync().wait() == 0)
+      queue.resume()
+      #expect(try look.accessSync(on: queue) == 1)
+      try item.wait()
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func anAccessIsAwaitedOnAQueueOfOnesOwn(_ variant: Table.Variant)
     async throws
   {

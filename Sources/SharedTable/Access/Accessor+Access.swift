@@ -2,7 +2,7 @@ public import Dispatch
 
 extension ReadAccessor {
   /// Runs the accessor in one read section and gives its result. First blocks until all changes of the table have ended that this
-  /// process began asynchronously before, so that it sees them; then blocks as ``Table/read(timeout:_:)`` does.
+  /// process began asynchronously before without `on:` a queue, so that it sees them; then blocks as ``Table/read(timeout:_:)`` does.
   ///
   /// Inside a read section of the same table on the same thread it joins that section's snapshot.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
@@ -25,8 +25,8 @@ extension ReadAccessor {
 extension ReadAccessor where Output: Sendable {
   /// Runs the accessor in one read section on another thread, and returns at once. Never blocks.
   ///
-  /// It begins after all changes of the table that were begun asynchronously before it in this process, and sees them. By a handle that
-  /// observes, it may also see changes that this process begins after it.
+  /// It begins after all changes of the table that were begun asynchronously before it in this process without `on:` a queue, and sees them. By a
+  /// handle that observes, it may also see changes that this process begins after it.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
@@ -61,7 +61,7 @@ extension ReadAccessor where Output: Sendable {
 
 extension Accessor {
   /// Runs the accessor in one barrier and gives its result. First blocks until all accesses of the table have ended that this process
-  /// began asynchronously before, but for reads by handles that observe; then blocks as `Table.barrier(timeout:_:)` does.
+  /// began asynchronously before without `on:` a queue, but for reads by handles that observe; then blocks as `Table.barrier(timeout:_:)` does.
   ///
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait; nil = the table's.
