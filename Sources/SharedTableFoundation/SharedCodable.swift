@@ -22,7 +22,8 @@ public import SharedTable
 /// optional. Other text is `typeMismatch`.
 ///
 /// A value is encoded when it is written. That is before the barrier for `Table.set`, for a cache, for `set` of a dictionary and for `append`
-/// and `set` of an array; their `await` forms may encode inside the barrier, but for a cache's. It is inside the barrier for a transaction, for a `SharedValue`, and for a collection's other changes
+/// and `set` of an array; their `await` forms may encode inside the barrier, but for a cache's, and then on a thread of the library, where
+/// task-local values are not the caller's. It is inside the barrier for a transaction, for a `SharedValue`, and for a collection's other changes
 /// (`merge`, `insert`, `mutate`), where it holds up all writers of the table for some microseconds; ``Coded`` is encoded before. A
 /// value whose `encode(to:)` throws is not stored: the write throws `invalid`, with what that said. The value knows no table, so the error names `*`.
 ///
