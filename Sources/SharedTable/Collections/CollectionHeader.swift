@@ -1,6 +1,6 @@
 import Glibc
 
-/// What lies under a collection's name: what it is and how many elements it has.
+/// What lies under a collection's name: what it is and how many elements it has, an array without those in its tail.
 ///
 /// ```
 /// five numbers u64 | signature, such as "dictionary of string to integer"

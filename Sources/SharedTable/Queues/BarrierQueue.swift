@@ -28,7 +28,8 @@ public import TableEngine
 /// the priority of who waits for them. A thread of low priority that is preempted in its barrier delays the others.
 ///
 /// A read inside a read section of the same table on the same thread joins it and never waits. Inside a barrier it throws `wouldDeadlock`, as does
-/// whatever else would wait for its own thread, at once (G11). Every wait has a timeout whose error names the holder.
+/// whatever else would wait for its own thread, at once (G11). Every wait for the table has a timeout, whose error names the holder. Asynchronous
+/// work waits for its turn in the queue without one; cancel it, or its task, to give up.
 ///
 /// A process that ends by `exit`, as by returning from `main`, first does the asynchronous work that was submitted, for as long
 /// as the table's timeout. One that is ended by a signal or `_exit` loses what had not begun, and nothing by halves.
@@ -119,8 +120,8 @@ public final class BarrierQueue: Sendable {
     unsafe segment = UncountedReference(table.segment)
     runsAtOnce = table.variant == .rcu && !table.isObserver
     self.triesInPool = triesInPool && runsAtOnce
-    self.limit = limit
     self.isOfOneCall = isOfOneCall
+    self.limit = limit
     failures = FailureReport(subject ?? "table '\(table.name)'", handler: errorHandler)
     let gate = FastGate()
     self.gate = gate

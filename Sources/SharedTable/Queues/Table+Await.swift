@@ -109,8 +109,9 @@ extension Table {
 extension Table {
   /// Tries a write that may be begun anew, on the task's thread.
   /// - Parameter write: gets how long it may wait.
-  /// - Returns: nil with nothing done if it might have to wait, or if others have a right to go first. A call with no time to wait would overtake
-  ///   them, and a task that makes one after the other would do so without end.
+  /// - Returns: nil if it might have to wait, or if others have a right to go first; then the write has not happened, though a cache's may have evicted
+  ///   elements in barriers of their own. A call with no time to wait would overtake others, and a task that makes one after the other would do so
+  ///   without end.
   @inlinable
   func withoutWaiting<R>(_ write: (Duration) throws(TableError) -> R) throws -> R? {
     try Task.checkCancellation()

@@ -100,7 +100,7 @@ extension Transaction: TableSection {
 
   /// Visits every key that begins with `prefix` as this barrier sees them, in no particular order, each exactly once.
   ///
-  /// `body` cannot write. Looks at the whole table.
+  /// `body` must not write, as it could by a ``HostState``: what it changes, the walk may miss or meet. Looks at the whole table.
   public func forEach(
     prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void
   ) throws {
@@ -108,7 +108,7 @@ extension Transaction: TableSection {
   }
 
   /// The first value that `transform` makes of a key that begins with `prefix` and its entry as this barrier sees them, in no
-  /// particular order; nil if it makes none. `transform` cannot write.
+  /// particular order; nil if it makes none. `transform` must not write, as in ``forEach(prefix:_:)``.
   public func first<R>(
     prefix: some TableKey = "", _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
   ) throws -> R? {

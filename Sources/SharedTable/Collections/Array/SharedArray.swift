@@ -10,7 +10,8 @@
 /// ```
 /// A B+-tree over the table's keys, whose nodes count the elements below them: reading, inserting and removing an
 /// element at any index touches a few nodes of some kilobytes, also among millions; appending touches one. Under NAME lie the array's
-/// type and its size, under `NAME/1`, `NAME/2` and so on its nodes.
+/// type and how many elements are below the root; the tail, the last node, knows how many it has besides. Under `NAME/1`, `NAME/2` and
+/// so on lie its nodes.
 ///
 /// An index is valid as long as nobody changes the array, and other processes may. An index without an element throws `outOfBounds`.
 /// Nothing tells you that an index meanwhile means another element. So read the count and use the index in one section: in
