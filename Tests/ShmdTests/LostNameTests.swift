@@ -127,6 +127,48 @@ import Testing
     await next.stores.stop()
   }
 
+  /// A program makes the table while the daemon still stores what was left of the one before.
+  @Test func aTableThatAnotherMakesDuringTheLastSyncIsTakenIntoCare() async throws {
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    await scene.keeper.stores.stop()
+    scene.threads.areThere = false
+    let next = TableKeeper(log: scene.log.logger, stores: scene.makeStores())
+    try await next.apply(scene.configuration)
+    try await Table.open(scene.name).set("k", "by the second daemon")
+    removeObjects(ofTable: scene.name)
+    let (name, options, threads) = (scene.name, scene.configuration.tables[0].options, scene.threads)
+    threads.areThere = true
+    threads.whenOneBegins = {
+      threads.whenOneBegins = nil
+      #expect(throws: Never.self) { _ = try Table.create(name, options) }
+    }
+    await next.lookAfterTables {}
+    #expect(scene.log.lines.contains { $0.hasPrefix("table was made anew by someone else") }, "\(scene.log.lines)")
+    #expect(!scene.log.lines.contains { $0.hasPrefix("table cannot be had") }, "\(scene.log.lines)")
+    #expect(await next.report.troubles == [])
+    await next.stores.stop()
+  }
+
+  /// Another directory has no store of it, so the table would be made empty there.
+  @Test func theStoresMayNotMoveWhileATableIsInItsStoreAlone() async throws {
+    let scene = try await Scene()
+    defer { scene.files.remove() }
+    removeObjects(ofTable: scene.name)
+    var large = scene.configuration.tables[0]
+    large.options.preallocate = true
+    large.options.capacityBytes = 1 << 41
+    let stores = await scene.keeper.stores
+    #expect(#expect(throws: TableError.self) { try stores.restore(large) }?.code == .full)
+    var elsewhere = scene.configuration
+    elsewhere.storeDirectory = scene.files.directory + "/elsewhere"
+    #expect(stores.obstacle(to: elsewhere) != nil)
+    let back = try stores.restore(scene.configuration.tables[0])
+    #expect(try back?.get("k", as: String.self) == "only in memory")
+    #expect(stores.obstacle(to: elsewhere) == nil)
+    await stores.stop()
+  }
+
   /// Its keeper was stopped for the last sync, which failed. No thread could be had for another one.
   @Test func aTableWhoseKeeperHasEndedIsStoredWhenThereAreThreads() async throws {
     let scene = try await Scene()
@@ -185,9 +227,15 @@ import Testing
     /// Whether there are any for keepers.
     final class Threads: Sendable {
       private let state = Mutex(true)
+      private let task = Mutex<(@Sendable () -> Void)?>(nil)
       var areThere: Bool {
         get { state.withLock(\.self) }
         set { state.withLock { $0 = newValue } }
+      }
+      /// What happens just before a keeper begins.
+      var whenOneBegins: (@Sendable () -> Void)? {
+        get { task.withLock(\.self) }
+        set { task.withLock { $0 = newValue } }
       }
     }
 
@@ -212,6 +260,7 @@ import Testing
     private static func makeStores(_ log: RecordedLog, _ threads: Threads) -> Stores {
       Stores(log: log.logger) { table, mode, directory, report throws(StoreError) in
         // A directory that cannot be had, for want of a thread that cannot.
+        threads.whenOneBegins?()
         guard threads.areThere else { throw StoreDirectory("/nonexistent/stores").obstacle! }
         return try StoreKeeper(table, mode, in: directory, report: report)
       }

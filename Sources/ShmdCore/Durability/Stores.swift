@@ -19,6 +19,8 @@ public final class Stores: Sendable {
     var unsaved: Set<String> = []
     /// Those of them of whose stores no table could be made, so that they were written anew.
     var rewritten: Set<String> = []
+    /// Tables that lost their names, are in their stores alone, and have not come back from there.
+    var storedAlone: Set<String> = []
     /// Tables that have no keeper and should have one: tried again in each round.
     var unkept: [String: Unkept] = [:]
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
@@ -74,6 +76,7 @@ public final class Stores: Sendable {
     state.withLock { state in
       state.unsaved.formIntersection(durable)
       state.rewritten.formIntersection(durable)
+      state.storedAlone.formIntersection(durable)
     }
   }
 
@@ -82,11 +85,13 @@ public final class Stores: Sendable {
   /// A table that is stored in one directory and to be stored in another would be written there anew, or onto a copy of its files that is older than
   /// what is said to be durable. If the host went down before that is done, what was durable would be lost.
   func obstacle(to configuration: Configuration) -> String? {
-    let (old, keepers, unkept) = state.withLock { ($0.directory, $0.keepers, $0.unkept) }
+    let (old, kept, storedAlone) = state.withLock { state in
+      (state.directory, Set(state.keepers.keys).union(state.unkept.keys), state.storedAlone)
+    }
     let new = StoreDirectory(configuration.storeDirectory)
     guard new != old else { return nil }
     let durable = configuration.tables.filter { $0.durability.mode != nil }.map(\.name)
-    let stored = durable.filter { keepers[$0] != nil || unkept[$0] != nil }
+    let stored = durable.filter { kept.contains($0) || storedAlone.contains($0) }
     guard let first = stored.first else { return nil }
     let tables = stored.count > 1 ? "'\(first)' and \(stored.count - 1) more are" : "'\(first)' is"
     return "\(tables) stored in \(old.path), and 'store-directory' says \(new.path); leave it as it was, or stop shmd, "
@@ -128,7 +133,10 @@ public final class Stores: Sendable {
     let (directory, wasRewritten) = state.withLock { ($0.directory, $0.rewritten.contains(configuration.name)) }
     do throws(StoreError) {
       let table = try Table.restore(configuration.name, configuration.options, from: directory, goesOn: goesOn)
-      state.withLock { _ = $0.rewritten.remove(configuration.name) }
+      state.withLock { state in
+        state.rewritten.remove(configuration.name)
+        state.storedAlone.remove(configuration.name)
+      }
       guard let table else { return nil }
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
       return table
@@ -181,6 +189,7 @@ public final class Stores: Sendable {
     state.withLock { state in
       state.keepers[name] = nil
       state.unsaved.remove(name)
+      state.storedAlone.insert(name)
     }
     return keeper.status.error == nil ? keeper : nil
   }
@@ -287,7 +296,10 @@ public final class Stores: Sendable {
     if let unkept = state.withLock({ $0.unkept[name] }), unkept.table !== table { letGo(name) }
     do throws(StoreError) {
       let keeper = try makeKeeper(table, mode, in: directory)
-      state.withLock { ($0.keepers[name], $0.unkept[name]) = (keeper, nil) }
+      state.withLock { state in
+        (state.keepers[name], state.unkept[name]) = (keeper, nil)
+        state.storedAlone.remove(name)
+      }
     } catch {
       let isKnown = state.withLock { state in
         let since = state.unkept[name]?.since ?? HostClock.monotonicNanoseconds

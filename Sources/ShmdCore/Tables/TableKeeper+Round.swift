@@ -76,12 +76,9 @@ extension TableKeeper {
       // An object that is half made is waited for, and there may be many.
       defer { beat() }
       do throws(TableError) {
-        var found = try attachOther(configuration)
-        if found == nil { found = ManagedTable(configuration, try create(configuration, beat)) }
-        if let found {
-          tables.append(found)
-          stores.begin(configuration, found.table)
-        }
+        let found = try attachOrCreate(configuration, beat)
+        tables.append(found)
+        stores.begin(configuration, found.table)
         return nil
       } catch {
         let trouble = configuration.trouble(error)
@@ -92,6 +89,19 @@ extension TableKeeper {
   }
 
   // MARK: - Steps
+
+  private func attachOrCreate(
+    _ configuration: TableConfiguration, _ beat: @Sendable () -> Void
+  ) throws(TableError) -> ManagedTable {
+    if let other = try attachOther(configuration) { return other }
+    do throws(TableError) {
+      return ManagedTable(configuration, try create(configuration, beat))
+    } catch {
+      // A program may have made one while the last of the table before was stored.
+      guard error.code == .exists, let other = try attachOther(configuration) else { throw error }
+      return other
+    }
+  }
 
   /// The table that someone else has made under the name, with the rights and limits of the file; said where it is not as the file says.
   private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> ManagedTable? {
