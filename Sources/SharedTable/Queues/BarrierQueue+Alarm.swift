@@ -31,7 +31,8 @@ extension BarrierQueue {
   private func giveUp(_ work: Work) {
     // A thread that has taken it up waits no longer than the deadline, and says for whom.
     if withOrder({ _ in work.place == .gone }) { return }
-    let holder = table.segment.barrierHolder
+    // Only such a queue's work waits for nothing but the table and a thread.
+    let holder = isOfOneCall ? table.segment.barrierHolder : nil
     let error = TableError(
       .timedOut, table: table.name,
       "the time was over before this write's turn came\(TableError.naming(holder)); nothing was written, try again or allow more time",

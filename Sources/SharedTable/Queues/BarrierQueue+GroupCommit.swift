@@ -108,7 +108,8 @@ extension BarrierQueue {
     let version = table.segment.versionInBarrier
     var time = Time()
     var count = 1
-    runSharedBarrier { tx in
+    let sharedVersion = isOfOneCall ? 0 : table.segment.beginSharing()
+    table.runBarrier(sharedVersion: sharedVersion) { tx in
       if runPart(leader, &tx, isFirst: true, version, &group) { group.ended.append(leader) }
       while group.mayGoOn, count < Self.groupLimit, time.mayGoOn(count),
         let work = next(of: &group, most: Self.groupLimit - count)
@@ -116,6 +117,7 @@ extension BarrierQueue {
         if runPart(work, &tx, isFirst: false, version, &group) { group.ended.append(consume work) }
         count += 1
       }
+      if sharedVersion != 0 { table.segment.endSharing() }
     }
     // Those that were cancelled did not run.
     count -= group.cancelled.count
@@ -123,11 +125,6 @@ extension BarrierQueue {
     if group.postponed != nil { count -= 1 }
     group.committed = count
     putBackNext(of: &group)
-  }
-
-  /// Runs `body` in the open barrier and closes it: others of the queue may share it.
-  private func runSharedBarrier(_ body: (inout Transaction) -> Void) {
-    if isOfOneCall { table.runBarrier(body) } else { table.runSharedBarrier(body) }
   }
 
   /// Puts the barriers that this thread took out of the queue and did not run to their end back to its front. The one that was postponed is the

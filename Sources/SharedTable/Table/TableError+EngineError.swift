@@ -22,11 +22,11 @@ extension TableError {
     case .irreparable(let what):
       self.init(
         .damaged, table: table,
-        "damaged, and no repair mends it: \(what); 'shmctl drop \(table)', and create it anew")
+        "damaged: \(what); no repair mends it: 'shmctl drop \(table)', and create it anew")
     case .unopenable(let what):
       self.init(
         .damaged, table: table,
-        "damaged, and cannot be opened any more: \(what); a process that has it open may mend it by Table.repair(); "
+        "damaged: \(what); it cannot be opened any more: a process that has it open may mend it by Table.repair(), "
           + "else 'shmctl drop \(table)', and create it anew")
     case .repairLosesMost:
       self.init(

@@ -33,9 +33,7 @@ public struct Repairer {
         report.keptCount = participant.state.keyCount
         return report
       }
-      guard segment.committed < SlotWord.evicted >> 1 else {
-        throw .irreparable("its version cannot be \(segment.committed)")
-      }
+      try ControlAttachmentCheck(segment, participant).checkBelieved()
       let salvage: TableSalvage
       do throws(SystemError) {
         salvage = TableSalvage(segment, byteCount: try byteCount(participant.ctl), voucher: voucher)

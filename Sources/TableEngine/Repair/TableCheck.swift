@@ -1,5 +1,3 @@
-import SharedMemory
-
 /// One walk over a whole table: index, rings, allocator, log. Under W, no transaction in flight. It believes nothing it
 /// reads, since damage is what it is for.
 struct TableCheck {
@@ -39,12 +37,11 @@ struct TableCheck {
 
   /// Else nobody could open a table that is called sound.
   private func checkOpening() {
-    let object = participant.object
-    let check = ControlAttachmentCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
-      try object.status().size
-    }
-    do throws(EngineError) { try check.check() } catch {
-      if case .unopenable(let what) = error { problems.note("nobody could open it: \(what)") }
+    do throws(EngineError) { try ControlAttachmentCheck(segment, participant).check() } catch {
+      switch error {
+      case .unopenable(let what), .irreparable(let what): problems.note("nobody could open it: \(what)")
+      default: break
+      }
     }
   }
 

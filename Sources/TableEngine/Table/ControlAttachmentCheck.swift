@@ -23,8 +23,16 @@ package struct ControlAttachmentCheck {
     self.byteCount = byteCount
   }
 
-  /// - Throws: `unopenable`, naming what cannot be.
+  init(_ segment: Segment, _ participant: Segment.Participant) {
+    let object = participant.object
+    self.init(ctl: participant.ctl, data: segment.data, geometry: segment.geometry) { () throws(SystemError) in
+      try object.status().size
+    }
+  }
+
+  /// - Throws: `unopenable`, or `irreparable` for what a repair believes, naming what cannot be.
   package func check() throws(EngineError) {
+    try checkBelieved()
     try expect(ControlLayout.slotsHighWater, in: 0...UInt64(geometry.slotCount), "number of slots")
     try expect(ControlLayout.limboBudget, in: 0...UInt64(Int.max), "limbo budget")
     try checkUnits()
@@ -39,17 +47,25 @@ package struct ControlAttachmentCheck {
       if mask & (mask + 1) != 0 { throw impossible("ring's size") }
       try expectHeld(region + (Int(mask) + 1) * recordBytes, "ring's size")
     }
-    try checkGenerations()
-    if data.loadAcquire(DataLayout.committed) > SlotWord.versionMask >> 1 { throw impossible("newest version") }
+    if isRWLock { try expect(RWLayout.drained, in: Self.generations, "rwlock's drained generation") }
   }
 
-  /// The rcu variant does not use these words.
-  private func checkGenerations() throws(EngineError) {
-    guard data.loadRelaxed(DataLayout.versionAndVariant) >> 32 == UInt64(Variant.rwlock.rawValue) else { return }
-    for word in [RWLayout.generation, RWLayout.abandoned, RWLayout.drained] {
-      try expect(word, in: 0...SlotWord.versionMask >> 2, "rwlock's generation")
+  /// What a repair believes, and could not end with if it were wrong: the table would stay marked damaged.
+  func checkBelieved() throws(EngineError) {
+    let committed = data.loadAcquire(DataLayout.committed)
+    if committed > SlotWord.versionMask >> 1 { throw .irreparable("its version cannot be \(committed)") }
+    guard isRWLock else { return }
+    for word in [RWLayout.generation, RWLayout.abandoned] where !Self.generations.contains(ctl.loadAcquire(word)) {
+      throw .irreparable("its rwlock's generation cannot be")
     }
   }
+
+  /// The rcu variant does not use the rwlock's words.
+  private var isRWLock: Bool {
+    data.loadRelaxed(DataLayout.versionAndVariant) >> 32 == UInt64(Variant.rwlock.rawValue)
+  }
+
+  private static let generations = 0...SlotWord.versionMask >> 2
 
   /// The published size may be one unit behind, if a writer died while the table grew.
   private func checkUnits() throws(EngineError) {

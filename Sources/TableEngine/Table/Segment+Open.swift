@@ -217,11 +217,7 @@ extension Segment {
         "it was made in another PID namespace (another container)",
         instead: "run this process in the same one, such as by --pid")
     }
-    let object = participant!.object
-    let check = ControlAttachmentCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
-      try object.status().size
-    }
-    try check.check()
+    try ControlAttachmentCheck(self, participant!).check()
     announceFencing()
   }
 
