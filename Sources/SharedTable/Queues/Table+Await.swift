@@ -4,7 +4,8 @@ import TableEngine
 ///
 /// A write runs at once on the task's thread if nothing is in its way. Otherwise the task suspends, and one of the library's own threads
 /// waits as the blocking form does. The timeout counts from the call, also while closures of queues keep all of these threads at work: a write that
-/// gets none in time throws `timedOut`, and is not done later. Writes of different tasks have no order. A task that is cancelled before its write
+/// gets none in time throws `timedOut`, and is not done later. For a barrier of keys it counts anew from its turn on, and for each attempt after the
+/// first where a table is full. Writes of different tasks have no order. A task that is cancelled before its write
 /// began gets `CancellationError`; a write that has begun runs to its end. What of a closure, or of a value's coding, then runs on such a thread does
 /// not see the task's values (`@TaskLocal`).
 extension Table {
