@@ -61,7 +61,7 @@ extension BarrierQueue {
     try Task.checkCancellation()
     if !waitingForReaders, try enterBarrierAtOnce() {
       defer { leaveBarrier() }
-      return try table.runSharedBarrier(body)
+      return try table.runBarrier(isShared: true, body)
     }
     // Nearly every call ran above. Only here another thread may call the closure, so it is lent; a parameter that escapes would cost each
     // call an object in memory.

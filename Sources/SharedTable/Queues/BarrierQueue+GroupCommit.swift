@@ -108,8 +108,7 @@ extension BarrierQueue {
     let version = table.segment.versionInBarrier
     var time = Time()
     var count = 1
-    let sharedVersion = isOfOneCall ? 0 : table.segment.beginSharing()
-    table.runBarrier(sharedVersion: sharedVersion) { tx in
+    table.runBarrier(isShared: !isOfOneCall) { tx in
       if runPart(leader, &tx, isFirst: true, version, &group) { group.ended.append(leader) }
       while group.mayGoOn, count < Self.groupLimit, time.mayGoOn(count),
         let work = next(of: &group, most: Self.groupLimit - count)
@@ -117,7 +116,6 @@ extension BarrierQueue {
         if runPart(work, &tx, isFirst: false, version, &group) { group.ended.append(consume work) }
         count += 1
       }
-      if sharedVersion != 0 { table.segment.endSharing() }
     }
     // Those that were cancelled did not run.
     count -= group.cancelled.count

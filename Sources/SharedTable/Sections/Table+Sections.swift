@@ -140,28 +140,21 @@ extension Table {
   }
 
   /// Runs `body` in the open barrier and closes it: committed, or undone if it throws.
-  /// - Parameter sharedVersion: the barrier's if others may share it.
+  /// - Parameter isShared: whether others may share the barrier, so that it does not show its version.
   @inlinable
   func runBarrier<R: ~Copyable, E: Error>(
-    sharedVersion: UInt64 = 0, _ body: (inout Transaction) throws(E) -> R
+    isShared: Bool = false, _ body: (inout Transaction) throws(E) -> R
   ) throws(E) -> R {
     do throws(E) {
-      var transaction = Transaction(self, sharedVersion: sharedVersion)
+      var transaction = Transaction(self, sharedVersion: isShared ? segment.beginSharing() : 0)
       let result = try body(&transaction)
+      if isShared { segment.endSharing() }
       segment.commitBarrier()
       return result
     } catch {
+      if isShared { segment.endSharing() }
       segment.abortBarrier()
       throw error
-    }
-  }
-
-  /// As ``runBarrier(sharedVersion:_:)``, for a barrier that others may share.
-  @inlinable
-  func runSharedBarrier<R: ~Copyable, E: Error>(_ body: (inout Transaction) throws(E) -> R) throws(E) -> R {
-    try runBarrier(sharedVersion: segment.beginSharing()) { tx throws(E) in
-      defer { segment.endSharing() }
-      return try body(&tx)
     }
   }
 
