@@ -45,7 +45,8 @@ public final class StoreKeeper: Sendable {
     do throws(SystemError) {
       try unsafe ServiceThread.start(argument.toOpaque()) { argument in
         ServiceThread.name("shmd-store")
-        // The thread lets go of the table before it says that it has ended: whoever waits may need the room.
+        // The keeper's thread lets go of the table before it says that it has ended: the daemon's thread, which waits for that, may need the
+        // table's room for another one.
         let waiting = unsafe Unmanaged<StoreKeeper>.fromOpaque(argument!).takeRetainedValue().run()
         for body in waiting { body() }
         return nil

@@ -103,12 +103,7 @@ import Testing
   func aTableThatHasNoKeeperIsNotThrownAway(isReloaded: Bool) async throws {
     let scene = try await Scene()
     defer { scene.files.remove() }
-    await scene.keeper.stores.stop()
-    scene.threads.areThere = false
-    let next = TableKeeper(log: scene.log.logger, stores: scene.makeStores())
-    try await next.apply(scene.configuration)
-    try await Table.open(scene.name).set("k", "by the second daemon")
-    removeObjects(ofTable: scene.name)
+    let next = try await scene.daemonWithoutThreads()
     for _ in 0..<2 {
       if isReloaded { try await next.apply(scene.configuration) } else { await next.lookAfterTables {} }
     }
@@ -131,12 +126,7 @@ import Testing
   @Test func aTableThatAnotherMakesDuringTheLastSyncIsTakenIntoCare() async throws {
     let scene = try await Scene()
     defer { scene.files.remove() }
-    await scene.keeper.stores.stop()
-    scene.threads.areThere = false
-    let next = TableKeeper(log: scene.log.logger, stores: scene.makeStores())
-    try await next.apply(scene.configuration)
-    try await Table.open(scene.name).set("k", "by the second daemon")
-    removeObjects(ofTable: scene.name)
+    let next = try await scene.daemonWithoutThreads()
     let (name, options, threads) = (scene.name, scene.configuration.tables[0].options, scene.threads)
     threads.areThere = true
     threads.whenOneBegins = {
@@ -253,8 +243,17 @@ import Testing
       try await table.set("k", "only in memory")
     }
 
-    /// Those of another daemon.
-    func makeStores() -> Stores { Self.makeStores(log, threads) }
+    /// Ends the daemon. The next one has no thread for the table's keeper, so nothing of what is written then is stored; and the table loses its
+    /// name.
+    func daemonWithoutThreads() async throws -> TableKeeper {
+      await keeper.stores.stop()
+      threads.areThere = false
+      let next = TableKeeper(log: log.logger, stores: Self.makeStores(log, threads))
+      try await next.apply(configuration)
+      try await Table.open(name).set("k", "by the second daemon")
+      removeObjects(ofTable: name)
+      return next
+    }
 
     private static func makeStores(_ log: RecordedLog, _ threads: Threads) -> Stores {
       Stores(log: log.logger) { table, mode, directory, report throws(StoreError) in

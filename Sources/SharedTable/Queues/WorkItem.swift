@@ -75,9 +75,9 @@ public final class WorkItem<R: Sendable>: Sendable {
     }
   }
 
-  /// Takes the work out of its queue if its closure has not begun, or was undone for want of room (`full`) and has not begun again: it runs no more,
-  /// has changed nothing, and whoever waits gets `CancellationError` at once, also while the work waits for the table or its keys. What has begun
-  /// runs to its end. Never blocks.
+  /// Takes the work out of its queue if its closure has not begun, or was undone for want of room (`full`) and has not begun again: it runs no
+  /// more, and has changed nothing. A task or thread that waits for it gets `CancellationError` at once, also while the work waits for the table
+  /// or its keys. What has begun runs to its end. Never blocks.
   /// - Returns: whether it was taken out.
   @discardableResult
   public func cancel() -> Bool { queue.cancel(work) }

@@ -85,15 +85,14 @@ public final class Stores: Sendable {
   /// A table that is stored in one directory and to be stored in another would be written there anew, or onto a copy of its files that is older than
   /// what is said to be durable. If the host went down before that is done, what was durable would be lost.
   func obstacle(to configuration: Configuration) -> String? {
-    let (old, kept, storedAlone) = state.withLock { state in
-      (state.directory, Set(state.keepers.keys).union(state.unkept.keys), state.storedAlone)
+    let (old, stored) = state.withLock { state in
+      (state.directory, state.storedAlone.union(state.keepers.keys).union(state.unkept.keys))
     }
     let new = StoreDirectory(configuration.storeDirectory)
     guard new != old else { return nil }
-    let durable = configuration.tables.filter { $0.durability.mode != nil }.map(\.name)
-    let stored = durable.filter { kept.contains($0) || storedAlone.contains($0) }
-    guard let first = stored.first else { return nil }
-    let tables = stored.count > 1 ? "'\(first)' and \(stored.count - 1) more are" : "'\(first)' is"
+    let affected = configuration.tables.filter { $0.durability.mode != nil && stored.contains($0.name) }.map(\.name)
+    guard let first = affected.first else { return nil }
+    let tables = affected.count > 1 ? "'\(first)' and \(affected.count - 1) more are" : "'\(first)' is"
     return "\(tables) stored in \(old.path), and 'store-directory' says \(new.path); leave it as it was, or stop shmd, "
       + "move the files, and start it"
   }
