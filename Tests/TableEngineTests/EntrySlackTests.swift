@@ -66,10 +66,13 @@ import Testing
     }
   }
 
+  /// The table's hash seed is fixed. Of random ones, one in 75 fills the table so that no value is given slack, and some let a compaction pass by
+  /// a superframe that holds one.
   private func withFullTable(
     _ variant: Table.Variant, largest: Int = 800, _ body: (inout FullTable) throws -> Void
   ) throws {
-    let options = Table.Options(variant: variant, capacityBytes: 4 << 20)
+    var options = Table.Options(variant: variant, capacityBytes: 4 << 20)
+    options.hashSeed = 1
     try withPoisonedTable(options) { _, table throws in
       var full = try FullTable(table, largest: largest)
       try body(&full)
