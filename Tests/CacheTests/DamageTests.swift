@@ -87,6 +87,31 @@ import Testing
     }
   }
 
+  /// The process whose write makes the ledger anew has a lower limit than the one that stored the elements.
+  @Test(arguments: Table.Variant.allCases) func aWriteThatHealsTheLedgerEvictsNotWhatItIsAbout(
+    _ variant: Table.Variant
+  ) throws {
+    try withFilled(variant) { table, _ throws in
+      let magic: [UInt64] = [0x0165_6863_6163_6873]
+      func damage() throws {
+        try table.barrier { tx throws in try magic.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+      }
+      let low = try StringCache("c", in: table, limit: .entries(10))
+      try damage()
+      #expect(try low.set("k0", "w", if: .present))
+      #expect(try low.count == 10)
+      for index in 1..<300 { try table.set("c/k\(index)", "v") }
+      try damage()
+      #expect(try low.remove("k0"))
+      #expect(try low.count <= 10)
+      // One element alone is above this limit.
+      try low.removeAll()
+      try low.set("large", String(repeating: "v", count: 300))
+      try damage()
+      #expect(try StringCache("c", in: table, limit: .bytes(100)).remove("large"))
+    }
+  }
+
   /// A claim stays when its process dies, until somebody asks for the same key again.
   @Test(arguments: Table.Variant.allCases) func aLedgerThatIsMadeAnewLeavesNoClaimsOfTheDead(
     _ variant: Table.Variant

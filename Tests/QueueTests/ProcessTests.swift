@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func anAwaitedWriteThatGetsNoLaneEndsInTime() throws {
-    try expectAnswer("true timedOut timedOut timedOut nil", to: "queue-busy-lanes")
+    try expectAnswer("true timedOut timedOut timedOut timedOut nil", to: "queue-busy-lanes")
   }
 
   @Test func barriersThatWaitForReadersHoldUpNoOtherTable() throws {

@@ -35,15 +35,17 @@ extension CacheCore {
     }
   }
 
-  /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and tries again, once. Evicts nothing.
+  /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and tries again, once. Evicts only where the ledger that is made anew
+  /// is above the limit, or has no room.
+  /// - Parameter hash: of the key whose element stays.
   @inline(__always)
   func withSoundLedger<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+    sparing hash: UInt64? = nil, _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
       return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
-      return try tryAgain(after: error, evictingFor: nil, timeout, body)
+      return try tryAgain(after: error, evictingFor: nil, sparing: hash, timeout, body)
     }
   }
 
@@ -87,7 +89,7 @@ extension CacheCore {
       {
       case .newLedger:
         wasRebuilt = true
-        do throws(TableError) { try makeLedgerAnew(timeout) } catch {
+        do throws(TableError) { try makeLedgerAnew(sparing: hash, timeout) } catch {
           failure = error
           continue
         }
@@ -104,48 +106,55 @@ extension CacheCore {
     }
   }
 
-  private func makeLedgerAnew(_ timeout: Duration?) throws(TableError) {
+  /// - Parameter hash: of the key whose element stays.
+  private func makeLedgerAnew(sparing hash: UInt64?, _ timeout: Duration?) throws(TableError) {
     do throws(TableError) {
-      try rebuildLedger(timeout, makesRoom: true)
+      try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
+        var ledger = try CacheLedger.rebuild(self, &tx)
+        try ledger.makeRoomOnceMadeAnew(limit, sparing: hash, &tx)
+        try ledger.store(&tx)
+      }
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
-      try rebuildLedgerInFullTable(timeout)
+      try rebuildLedgerInFullTable(sparing: hash, timeout)
     }
   }
 
   /// For a table that has no room for a second ledger beside the first one, or for what is evicted until the barrier ends: elements may count far
   /// more than when they were stored. Gives up the first one's pages, and then elements, up to a thousand a barrier, until the ledger fits. If it
   /// is above its limit then, the next writes make room, in portions that fit.
-  private func rebuildLedgerInFullTable(_ timeout: Duration?) throws(TableError) {
+  private func rebuildLedgerInFullTable(sparing hash: UInt64?, _ timeout: Duration?) throws(TableError) {
     // Before its pages go. If this process dies then, whoever makes the ledger anew takes the elements' sizes for their costs.
     let other = try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in try OtherLedger(self, tx)
     }
     var count = 256
     while true {
-      do throws(TableError) { return try rebuildLedger(timeout, makesRoom: false, costsOf: other) } catch {
-        guard error.mayFitAfterReclaiming, try removePagesOrElements(count, timeout) > 0 else { throw error }
+      do throws(TableError) {
+        return try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
+          let ledger = try CacheLedger.rebuild(self, costsOf: other, &tx)
+          try ledger.store(&tx)
+        }
+      } catch {
+        guard error.mayFitAfterReclaiming, try removePagesOrElements(count, sparing: hash, timeout) > 0
+        else { throw error }
         count = min(count * 2, 1024)
       }
     }
   }
 
   /// - Returns: how many.
-  private func removePagesOrElements(_ count: Int, _ timeout: Duration?) throws(TableError) -> Int {
+  private func removePagesOrElements(
+    _ count: Int, sparing hash: UInt64?, _ timeout: Duration?
+  ) throws(TableError) -> Int {
     try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
       var keys = try tx.keys(prefix: names.pagePrefix.array)
-      if keys.isEmpty { keys = try tx.keys(prefix: names.elementPrefix.array) }
+      if keys.isEmpty {
+        keys = try tx.keys(prefix: names.elementPrefix.array).filter { key in
+          unsafe key.withUnsafeBytes { key in unsafe table.segment.hash(key) } != hash
+        }
+      }
       for key in keys.prefix(count) { try tx.remove(key) }
       return min(count, keys.count)
-    }
-  }
-
-  private func rebuildLedger(
-    _ timeout: Duration?, makesRoom: Bool, costsOf other: OtherLedger? = nil
-  ) throws(TableError) {
-    try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger.rebuild(self, costsOf: other, &tx)
-      if makesRoom { try ledger.makeRoom(limit, above: ledger.head, sparing: nil, &tx) }
-      try ledger.store(&tx)
     }
   }
 
@@ -203,7 +212,7 @@ extension CacheCore {
     elements: Int = .max, lines: Int = .max, sparing hash: UInt64?, _ timeout: Duration?, counting: Bool = true,
     keepingLedger: Bool = true
   ) throws(TableError) -> (elements: Int, sawEmpty: Bool) {
-    try withSoundLedger(timeout) { tx throws(TableError) in
+    try withSoundLedger(sparing: hash, timeout) { tx throws(TableError) in
       var ledger = try CacheLedger(self, tx)
       let evictions = ledger.head.evictions
       var (removed, struck) = (0, 0)

@@ -24,6 +24,18 @@ extension CacheLedger {
     }
   }
 
+  /// As ``makeRoom(_:above:sparing:_:)``, for a ledger that was made anew. Also ends when no element is left but the one that stays: that one may
+  /// cost more than a limit that is lower than the one it was stored under.
+  mutating func makeRoomOnceMadeAnew(
+    _ limit: CacheLimit, sparing hash: UInt64?, _ tx: inout Transaction
+  ) throws(TableError) {
+    var left = Self.evictionsOfEarlierExcess
+    while head.exceeds(limit), left > 0, try hasVictim(sparing: hash, tx) {
+      try evict(from: .hand, sparing: hash, &tx)
+      left -= 1
+    }
+  }
+
   /// Whether there is an element besides the one that stays.
   /// - Parameter hash: of that one's key.
   mutating func hasVictim(sparing hash: UInt64?, _ tx: borrowing Transaction) throws(TableError) -> Bool {

@@ -91,7 +91,7 @@ struct CacheLedger {
 
   /// Whether the ledger as it lies in the table says of an element what it is to say after the element was written again, to
   /// stay for ever. Then such a write leaves it as it is: when an element was last written, the element itself says
-  /// (``evict(sparing:_:)``).
+  /// (``evict(from:sparing:_:)``).
   ///
   /// False also where the ledger is damaged, or more than it may be: whoever loads it finds that out.
   /// - Parameter head: what lies under the head's key.

@@ -29,7 +29,7 @@ extension BarrierQueue {
   }
 
   private func giveUp(_ work: Work) {
-    // A thread that has taken it up waits no longer than the deadline, and says for whom.
+    // A thread that has taken it up waits no longer than the deadline, or for keys than the timeout anew, and says for whom.
     if withOrder({ _ in work.place == .gone }) { return }
     // Only such a queue's work waits for nothing but the table and a thread.
     let holder = isOfOneCall ? table.segment.barrierHolder : nil

@@ -302,6 +302,7 @@ private func writeAmongBusyLanes() throws -> String {
     { try await table.set("k", 1, timeout: .milliseconds(100)) },
     { try await table.barrier(timeout: .milliseconds(100)) { tx in try tx.set("k", 2) } },
     { _ = try await table.barrier(keys: ["k"], timeout: .milliseconds(100)) { tx in try tx.set("k", 3) } },
+    { try await table.administration.sweepExpired(timeout: .milliseconds(100)) },
   ]
   Task { @Sendable in
     for write in writes {
