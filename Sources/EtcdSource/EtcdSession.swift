@@ -30,8 +30,6 @@
     private static let callTimeout = Duration.seconds(5)
     /// A page is about a megabyte, and one whose values are larger than the ones before at most so much.
     private static let largestAnswer = 64 << 20
-    /// etcd's own limit: 285 years, which fit into nanoseconds.
-    private static let longestLease: Int64 = 9_000_000_000
 
     init(
       _ client: GRPCClient<Transport>, _ calls: EtcdCalls, _ endpoint: MirrorAddress.Endpoint, prefix: [UInt8],
@@ -131,7 +129,7 @@
       return (SourcePosition(answer.header), answer.more)
     }
 
-    func timeLeft(ofLease lease: Int64) async throws -> Duration? {
+    func timeLeft(ofLease lease: Int64) async throws -> LeaseTTL {
       let request = Etcdserverpb_LeaseTimeToLiveRequest.with { $0.id = lease }
       let answer: Etcdserverpb_LeaseTimeToLiveResponse
       do {
@@ -142,8 +140,7 @@
       } catch {
         throw EtcdFailure(error, peer).failure
       }
-      // Whole seconds, and what is beyond them is cut off.
-      return answer.ttl < 0 ? nil : .seconds(min(answer.ttl, Self.longestLease) + 1)
+      return LeaseTTL(etcdSeconds: answer.ttl)
     }
 
     // MARK: - Writing

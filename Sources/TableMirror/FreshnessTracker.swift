@@ -8,6 +8,8 @@
 struct FreshnessTracker {
   struct Look: Equatable {
     let revision: Int64
+    /// Of the cluster's consensus.
+    let term: UInt64
     let realtime: UInt64
     let monotonic: UInt64
   }

@@ -11,8 +11,10 @@ struct LeaseBook {
 
   private struct Lease {
     var keys: Set<[UInt8]> = []
-    /// By the clock that nobody sets, as last known; nil: nobody has asked.
+    /// By the clock that nobody sets, as last known; nil: nothing is known.
     var end: UInt64?
+    /// The end is what the table's expiry tells, and not the store.
+    var isAssumed = false
     /// When to ask again, by the same clock.
     var nextLook: UInt64 = 0
     /// By the calendar, in the table; nil: its keys do not expire there.
@@ -86,9 +88,12 @@ struct LeaseBook {
   /// The store has told how long a lease lasts.
   /// - Parameter left: in nanoseconds; nil: it does not know the lease. Its keys are being removed then, and stay until that comes.
   mutating func note(_ lease: ID, left: UInt64?, now: UInt64) {
-    guard leases[lease] != nil else { return }
-    // Whole seconds that are cut off make one answer's end a little nearer than the last one's: a lease only becomes longer.
-    leases[lease]!.end = max(leases[lease]!.end ?? now, now + (left ?? 0))
+    guard let known = leases[lease] else { return }
+    let told = now + (left ?? 0)
+    // Whole seconds that are cut off make one answer's end a little nearer than the last one's: a lease only becomes longer. That is so of
+    // two answers alone: the table's expiry may be of another lease, or by a calendar that was set since.
+    leases[lease]!.end = known.isAssumed ? told : max(known.end ?? now, told)
+    leases[lease]!.isAssumed = false
     leases[lease]!.nextLook = now + (left ?? 0) / 2
   }
 
@@ -98,6 +103,7 @@ struct LeaseBook {
       guard let stored = lease.stored else { continue }
       let known = now.realtime + grace
       leases[id]!.end = now.monotonic + (stored > known ? stored - known : 0)
+      leases[id]!.isAssumed = true
     }
   }
 

@@ -17,24 +17,30 @@ struct LeaseTTLQuery {
 
   let session: any MirrorSession
 
+  /// - Returns: nothing of a lease of which the store cannot tell just now: it stays the one to ask for.
   func ask(_ leases: [LeaseBook.ID]) async throws -> [Answer] {
-    try await withThrowingTaskGroup(of: Answer.self) { group in
+    try await withThrowingTaskGroup(of: Answer?.self) { group in
       var rest = leases[...]
       for lease in rest.prefix(Self.mostAtOnce) { add(lease, to: &group) }
       rest = rest.dropFirst(Self.mostAtOnce)
       var answers: [Answer] = []
       while let answer = try await group.next() {
-        answers.append(answer)
+        if let answer { answers.append(answer) }
         if let lease = rest.popFirst() { add(lease, to: &group) }
       }
       return answers
     }
   }
 
-  private func add(_ lease: LeaseBook.ID, to group: inout ThrowingTaskGroup<Answer, any Error>) {
+  private func add(_ lease: LeaseBook.ID, to group: inout ThrowingTaskGroup<Answer?, any Error>) {
     let session = session
     group.addTask {
-      let left = try await session.timeLeft(ofLease: lease)?.clampedNanoseconds
+      let left: UInt64?
+      switch try await session.timeLeft(ofLease: lease) {
+      case .lasts(let duration): left = duration.clampedNanoseconds
+      case .isUnknown: left = nil
+      case .cannotBeToldNow: return nil
+      }
       return Answer(lease: lease, left: left, moment: HostClock.monotonicNanoseconds)
     }
   }

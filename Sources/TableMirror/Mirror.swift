@@ -123,7 +123,7 @@ public actor Mirror {
     freshness = FreshnessTracker()
     try replica!.moveExpiries()
     // Also where it says so already: the settings may be others than those of who mirrored before.
-    try replica!.note(.following)
+    try replica!.note(.following, term: taken.position.term)
     setState(.following)
     current.withLock { $0 = session }
     defer { current.withLock { $0 = nil } }
@@ -174,12 +174,14 @@ public actor Mirror {
         let reader = ContentReader(
           session, prefixLength: settings.address.prefix.count, mostBytes: table.capacityBytes)
         let contents = try await reader.read(after: look)
-        let asOf = FreshnessTracker.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
+        let position = contents.position
+        let asOf = FreshnessTracker.Look(
+          revision: position.revision, term: position.term, realtime: before.0, monotonic: before.1)
         let (stored, removed) = try replica!.replace(with: contents, asOf: asOf)
         (mustRead, acceptsOtherStore) = (false, false)
         count(\.reads)
         publish()
-        onNews(.read(revision: contents.position.revision, keys: contents.count, stored: stored, removed: removed))
+        onNews(.read(revision: position.revision, keys: contents.count, stored: stored, removed: removed))
         return
       } catch MirrorFailure.compacted {
         // Its revision was compacted away between two pages.
@@ -201,7 +203,7 @@ public actor Mirror {
     } else if answer.events.isEmpty {
       look = freshness.progress(answer.position.revision)
     }
-    if let look { try replica!.note(asOf: look, term: 0) }
+    if let look { try replica!.note(asOf: look) }
     publish()
   }
 
@@ -216,7 +218,7 @@ public actor Mirror {
       if mustRead { throw MirrorFailure.away("the other store is not the one that the table is of; it is read anew") }
       let asks = lastRequest.map { .now - $0 >= Self.leastRequestInterval } ?? true
       if let known = freshness.look(taken.look, applied: replica!.status.revision, asks: asks) {
-        try replica!.note(asOf: known, term: taken.position.term)
+        try replica!.note(asOf: known)
         publish()
       } else if asks {
         lastRequest = .now
@@ -237,7 +239,8 @@ public actor Mirror {
     let applied = replica!.status.revision
     let (realtime, monotonic) = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
     let position = try await session.position()
-    let look = FreshnessTracker.Look(revision: position.revision, realtime: realtime, monotonic: monotonic)
+    let look = FreshnessTracker.Look(
+      revision: position.revision, term: position.term, realtime: realtime, monotonic: monotonic)
     return SourceLook(look: look, position: position, applied: applied)
   }
 

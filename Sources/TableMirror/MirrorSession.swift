@@ -23,8 +23,7 @@ public protocol MirrorSession: UpstreamSession {
   /// Asks for all events from a revision on and hands them out until it throws.
   func watch(from revision: Int64, _ receive: @Sendable (WatchAnswer) async throws -> Void) async throws
 
-  /// How long a lease lasts, from the moment of the answer on and at most; nil: the store does not know it.
-  func timeLeft(ofLease lease: Int64) async throws -> Duration?
+  func timeLeft(ofLease lease: Int64) async throws -> LeaseTTL
 
   /// Asks for an answer on the stream of events that says how far it is (``WatchAnswer``, without events). Nothing if nobody watches.
   func requestProgress() async

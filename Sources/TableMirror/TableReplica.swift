@@ -78,19 +78,22 @@ struct TableReplica {
   // MARK: - State
 
   /// Says what becomes of changes. Nothing if the table says so already.
-  mutating func note(_ state: UpstreamStatus.State, _ problem: String = "") throws(MirrorFailure) {
+  /// - Parameter term: of a look, if there was one.
+  mutating func note(
+    _ state: UpstreamStatus.State, _ problem: String = "", term: UInt64 = 0
+  ) throws(MirrorFailure) {
     var next = status
-    (next.state, next.problem) = (state, problem)
+    (next.state, next.problem, next.term) = (state, problem, max(next.term, term))
     // By the text: the table's is cut, and without control characters.
     if next.text == text { return }
     try barrier("the mirror's state", next) { _ throws(TableError) in }
   }
 
   /// Says that the table is as new as a look at the other store.
-  mutating func note(asOf look: FreshnessTracker.Look, term: UInt64) throws(MirrorFailure) {
+  mutating func note(asOf look: FreshnessTracker.Look) throws(MirrorFailure) {
     var next = status
     (next.asOf, next.asOfMonotonic) = (look.realtime, look.monotonic)
-    next.term = max(next.term, term)
+    next.term = max(next.term, look.term)
     try barrier("the mirror's age", next) { _ throws(TableError) in }
   }
 

@@ -16,6 +16,8 @@ final class FakeStore: MirrorSource {
     var leases: [Int64: Duration] = [:]
     /// Who asks for a lease gets no answer until this is false again.
     var hidesLeases = false
+    /// So many times the store cannot say how long the lease lasts.
+    var leasesUntold: [Int64: Int] = [:]
     var leasesAsked: [Int64] = []
     var asksAtOnce = 0
     var mostAsksAtOnce = 0
@@ -241,7 +243,7 @@ struct FakeSession: MirrorSession {
     }
   }
 
-  func timeLeft(ofLease lease: Int64) async throws -> Duration? {
+  func timeLeft(ofLease lease: Int64) async throws -> LeaseTTL {
     try store.checkUp()
     store.state.withLock { state in
       state.leasesAsked.append(lease)
@@ -251,7 +253,13 @@ struct FakeSession: MirrorSession {
     defer { store.state.withLock { $0.asksAtOnce -= 1 } }
     await Task.yield()
     while store.state.withLock(\.hidesLeases) { try await Task.sleep(for: .milliseconds(1)) }
-    return store.state.withLock { $0.leases[lease] }
+    return store.state.withLock { state in
+      if let count = state.leasesUntold[lease], count > 0 {
+        state.leasesUntold[lease] = count - 1
+        return .cannotBeToldNow
+      }
+      return state.leases[lease].map { .lasts($0) } ?? .isUnknown
+    }
   }
 
   func watch(from revision: Int64, _ receive: @Sendable (WatchAnswer) async throws -> Void) async throws {

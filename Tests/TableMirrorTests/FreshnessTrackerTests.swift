@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct FreshnessTrackerTests {
   private func look(_ revision: Int64) -> FreshnessTracker.Look {
-    FreshnessTracker.Look(revision: revision, realtime: UInt64(revision) * 10, monotonic: 0)
+    FreshnessTracker.Look(revision: revision, term: 3, realtime: UInt64(revision) * 10, monotonic: 0)
   }
 
   @Test func whatIsAppliedAlreadyIsKnownAtOnce() {

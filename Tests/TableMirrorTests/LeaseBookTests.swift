@@ -135,6 +135,16 @@ import Testing
     #expect(tell(18) == [21])
   }
 
+  /// The table's expiry may be of another lease, or by a calendar that was set since.
+  @Test mutating func anAnswerIsBelievedRatherThanTheTable() {
+    set("a", 1, expiry: 1_003_600 * Self.second)
+    book.assumeEnds(now: moment(0), grace: Self.grace)
+    answer(1, 10, at: 0)
+    #expect(tell(0) == [13])
+    answer(1, 8, at: 1)
+    #expect(tell(1).isEmpty)
+  }
+
   /// Whichever of its keys is met first: one that was stored without an expiry, as its value is new, tells nothing.
   @Test(arguments: [["a", "b"], ["b", "a"]])
   mutating func theNearestExpiryOfALeasesKeysIsWhatIsKnownOfIt(order: [String]) {

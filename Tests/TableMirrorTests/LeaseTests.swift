@@ -88,6 +88,36 @@ import Testing
     }
   }
 
+  /// As a leader that was just elected.
+  @Test func aLeaseOfWhichTheStoreCannotTellIsAskedForAgain() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit(["app/a"], lease: 5)
+      fixture.store.set(lease: 5, left: .seconds(600))
+      fixture.store.state.withLock { $0.leasesUntold[5] = 3 }
+      try await fixture.mirroring(expiring(.milliseconds(10))) {
+        try await fixture.waitUntil { try $0.expiry("a") != nil }
+        #expect(fixture.store.state.withLock(\.leasesAsked).count == 4)
+      }
+    }
+  }
+
+  /// Its key has the value that it had with the other.
+  @Test func aShorterLeaseThatTookAKeyOverMeanwhileCounts() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit(["app/a"], lease: 5)
+      fixture.store.set(lease: 5, left: .seconds(3600))
+      try await fixture.mirroring(expiring(.milliseconds(10))) {
+        try await fixture.waitUntil { try $0.expiry("a") != nil }
+      }
+      let first = try #require(try fixture.expiry("a"))
+      fixture.store.commit(["app/a"], lease: 6)
+      fixture.store.set(lease: 6, left: .seconds(20))
+      try await fixture.mirroring(expiring(.milliseconds(10))) {
+        try await fixture.waitUntil { try #require(try $0.expiry("a")) < first - 1_000_000_000_000 }
+      }
+    }
+  }
+
   /// The lease's only key goes over to another lease in the revision that gives the lease a new key.
   @Test func aKeyThatTakesTheLeaseOfAnotherStaysAsLongAsTheStoreIsFollowed() async throws {
     try await MirrorFixture.with { fixture in

@@ -49,7 +49,7 @@ private struct OnePageSession: MirrorSession {
   }
 
   func watch(from revision: Int64, _ receive: @Sendable (WatchAnswer) async throws -> Void) async throws {}
-  func timeLeft(ofLease lease: Int64) async throws -> Duration? { nil }
+  func timeLeft(ofLease lease: Int64) async throws -> LeaseTTL { .isUnknown }
   func requestProgress() async {}
   func commit(_ commit: UpstreamCommit, timeout: Duration) async throws(UpstreamRefusal) -> UpstreamCommit.Outcome {
     throw .away("it takes none")

@@ -118,6 +118,43 @@ import Testing
     }
   }
 
+  /// Others write to the same store: each look is newer than the table, and how new the table is only the stream tells, or nobody yet.
+  @Test(arguments: [false, true])
+  func theTermOfAStoreThatIsBusyElsewhereIsKept(isFirstLook: Bool) async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([("app/a", "1")])
+      let elect = {
+        fixture.store.state.withLock { state in
+          state.term = 9
+          state.revision += 5
+        }
+      }
+      try await fixture.mirroring {
+        try await fixture.wait(for: .following)
+        if isFirstLook { return }
+        elect()
+        try await fixture.wait { $0.term == 9 }
+      }
+      if isFirstLook {
+        elect()
+        try await fixture.mirroring({ $0.checkInterval = .seconds(3600) }) {
+          try await fixture.wait { $0.state == .following }
+        }
+        #expect(try fixture.table.upstream.status()!.term == 9)
+      }
+      // An old copy, of before the election.
+      fixture.store.state.withLock { state in
+        (state.term, state.values, state.history) = (8, [Array("app/z".utf8): Array("9".utf8)], [])
+        state.revision += 100
+      }
+      try await fixture.mirroring {
+        try await fixture.wait { $0.state == .stopped || $0.state == .following }
+        #expect(try fixture.table.upstream.status()!.state == .stopped)
+        #expect(try fixture.contents == ["a": "1"])
+      }
+    }
+  }
+
   @Test(arguments: ["cluster", "revision", "term"])
   func anotherStoreIsNoticedAndTakenOnlyWhereAllowed(what: String) async throws {
     try await MirrorFixture.with { fixture in

@@ -45,7 +45,8 @@ extension Table {
     /// How old what the table shows may be, at most; nil if it never was whole, or is no mirror. Blocks as a `get` does.
     ///
     /// It is counted from the last moment of which this host knows that everything that had been written over there was here. While the
-    /// mirror follows that is three times its `check` at most, which is a second by default.
+    /// mirror follows that is about three times its `check`, which is a second by default, and no less than a second if only other parts of
+    /// the store change.
     /// - Throws: as ``status()``.
     public var lag: Duration? {
       get throws(TableError) { try status()?.lag(now: table.clock.now, monotonic: HostClock.monotonicNanoseconds) }
