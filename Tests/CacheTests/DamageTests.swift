@@ -25,6 +25,13 @@ import Testing
     }
   }
 
+  /// What a head begins with; alone it is damaged.
+  private static let magic: [UInt64] = [0x0165_6863_6163_6873]
+
+  private func setHead(_ head: [UInt64], in table: Table) throws {
+    try table.barrier { tx throws in try head.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+  }
+
   private func withFilled(_ variant: Table.Variant, _ body: (Table, StringCache) throws -> Void) throws {
     try withTable(variant) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(300))
@@ -39,7 +46,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func aLedgerThatContradictsItselfIsMadeAnew(_ variant: Table.Variant) throws
   {
     var random = SplitMix(seed: 11)
-    let magic: [UInt64] = [0x0165_6863_6163_6873]
+    let magic = Self.magic
     // Each with the count that it gives; nil where it cannot be right by itself.
     let heads: [(head: [UInt64], count: Int?)] = [
       (magic, nil), (magic + [300, 600, 0, 0, 0, 0, 0], nil), (magic + [300, 600, .max, 0, 0, 0, 0], nil),
@@ -48,7 +55,7 @@ import Testing
     ]
     for (head, count) in heads {
       try withFilled(variant) { table, cache throws in
-        try table.barrier { tx throws in try head.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+        try setHead(head, in: table)
         if let count { #expect(try cache.count == count) } else { #expect(code { try cache.count } == .damaged) }
         for index in 0..<310 { try cache.set("n\(index)", "w") }
         #expect(try cache["n309"] == "w")
@@ -79,8 +86,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func aWriteWhoseConditionFailsHealsTheLedger(_ variant: Table.Variant) throws
   {
     try withFilled(variant) { table, cache throws in
-      let magic: [UInt64] = [0x0165_6863_6163_6873]
-      try table.barrier { tx throws in try magic.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+      try setHead(Self.magic, in: table)
       #expect(error { _ = try cache.count }?.code == .damaged)
       #expect(try !cache.set("n", "w", if: .present))
       #expect(try cache.count == 300)
@@ -92,22 +98,18 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withFilled(variant) { table, _ throws in
-      let magic: [UInt64] = [0x0165_6863_6163_6873]
-      func damage() throws {
-        try table.barrier { tx throws in try magic.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
-      }
       let low = try StringCache("c", in: table, limit: .entries(10))
-      try damage()
+      try setHead(Self.magic, in: table)
       #expect(try low.set("k0", "w", if: .present))
       #expect(try low.count == 10)
       for index in 1..<300 { try table.set("c/k\(index)", "v") }
-      try damage()
+      try setHead(Self.magic, in: table)
       #expect(try low.remove("k0"))
       #expect(try low.count <= 10)
       // One element alone is above this limit.
       try low.removeAll()
       try low.set("large", String(repeating: "v", count: 300))
-      try damage()
+      try setHead(Self.magic, in: table)
       #expect(try StringCache("c", in: table, limit: .bytes(100)).remove("large"))
     }
   }
@@ -178,7 +180,7 @@ import Testing
 
   /// A ledger that is made anew counts bytes where the elements were stored at a cost of their own: it evicts most of them, for which
   /// a full table has no room in one barrier.
-  @Test func aLedgerIsMadeAnewInAFullTable() throws {
+  private func withDamagedLedgerInFullTable(_ body: (Table, StringCache) throws -> Void) throws {
     try withTable(.rcu, capacityBytes: 3 << 20) { table throws in
       let cache = try StringCache("c", in: table, limit: .bytes(12_000))
       for index in 0..<10_000 { try cache.set("k\(index)", "v", cost: 1) }
@@ -186,13 +188,30 @@ import Testing
       while error({ try table.set("filled/\(filled)", [UInt8](repeating: 1, count: 10_000)) }) == nil { filled += 1 }
       // Room for the ledger's pages, and not for the tombstones of most elements, too.
       for index in 0..<45 { try table.remove("filled/\(index)") }
-      let magic: [UInt64] = [0x0165_6863_6163_6873]
-      try table.barrier { tx throws in try magic.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+      try setHead(Self.magic, in: table)
       #expect(error { _ = try cache.count }?.code == .damaged)
+      try body(table, cache)
+    }
+  }
+
+  @Test func aLedgerIsMadeAnewInAFullTable() throws {
+    try withDamagedLedgerInFullTable { table, cache throws in
       try cache.set("n", "w", cost: 1)
       #expect(try cache["n"] == "w")
       for _ in 0..<2 { try cache.set("n", "ww", cost: 2) }
       #expect(try cache.count < 3000)
+      #expect(try problems(table) == [])
+    }
+  }
+
+  /// There is no room for the ledger that is made anew before elements have gone, of which the removed one would be the first.
+  @Test func aRemovalThatHealsTheLedgerOfAFullTableEvictsNotItsOwnElement() throws {
+    try withDamagedLedgerInFullTable { table, cache throws in
+      try table.barrier { tx throws in for page in try tx.keys(prefix: "c#r") { try tx.remove(page) } }
+      try fillInEverySize(table)
+      let first = try table.read { view throws in try view.keys(prefix: "c/").first! }
+      #expect(try cache.remove(String(decoding: first.dropFirst(2), as: UTF8.self)))
+      #expect(try cache.count < 10_000 - 1)
       #expect(try problems(table) == [])
     }
   }

@@ -6,8 +6,8 @@ extension Table.Administration {
   @discardableResult
   nonisolated(nonsending) public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
     let deadline = Deadline(table.nanoseconds(timeout))
-    let queue = BarrierQueue(forOneCallOn: table)
-    let sweep = Job(queue, resultOf: { WorkValue.of(try sweepExpired(limit: limit, timeout: deadline.left)) })
-    return try await queue.perform(sweep, beginningBy: deadline)
+    return try await BarrierQueue(forOneCallOn: table).runJobUnlessCancelled(beginningBy: deadline) {
+      try sweepExpired(limit: limit, timeout: deadline.left)
+    }
   }
 }

@@ -37,6 +37,13 @@ extension BarrierQueue {
     try await perform(Job(self, resultOf: { WorkValue.of(try body()) }))
   }
 
+  /// As ``runJobUnlessCancelled(_:)``; a job whose turn has not come by the deadline ends with `timedOut`, and is not done later.
+  nonisolated(nonsending) func runJobUnlessCancelled<R: Sendable>(
+    beginningBy deadline: Deadline, _ body: @escaping @Sendable () throws -> R
+  ) async throws -> R {
+    try await perform(Job(self, resultOf: { WorkValue.of(try body()) }), beginningBy: deadline)
+  }
+
   /// As ``runJob(_:)``, in a read's place, beside other reads.
   /// - Parameter body: gets how long it may wait for the table; the time in the queue counts.
   func runReadJob<R: Sendable>(

@@ -48,9 +48,9 @@ extension Table.Upstream {
   ) async throws -> R {
     try Task.checkCancellation()
     let (table, deadline) = (table, Deadline(table.nanoseconds(timeout)))
-    let queue = try table.upstreamQueue()
-    let job = Job(queue, resultOf: { WorkValue.of(try body(try UpstreamCall(table, until: deadline))) })
-    return try await queue.perform(job, beginningBy: deadline)
+    return try await table.upstreamQueue().runJobUnlessCancelled(beginningBy: deadline) {
+      try body(try UpstreamCall(table, until: deadline))
+    }
   }
 }
 
